@@ -7,12 +7,15 @@
 #include <vector>
 
 #include "base/error.h"
+#include "text/newer_marks.h"
 
 namespace orfebre::text {
 namespace {
 
 // The longest canonical decomposition of one character has 4 code points.
 constexpr std::size_t kMaxDecomposition = 16;
+
+constexpr auto kOptions = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE);
 
 utf8proc_propval_t combining_class(utf8proc_int32_t c) {
   return utf8proc_get_property(c)->combining_class;
@@ -31,6 +34,23 @@ void order_marks(std::vector<utf8proc_int32_t>& code_points) {
     std::stable_sort(run, end, [](auto a, auto b) { return combining_class(a) < combining_class(b); });
     run = end;
   }
+}
+
+void append_utf8(utf8proc_int32_t c, std::string& out) {
+  utf8proc_uint8_t encoded[4];
+  const auto n_bytes = utf8proc_encode_char(c, encoded);
+  out.append(reinterpret_cast<const char*>(encoded), static_cast<std::size_t>(n_bytes));
+}
+
+// Orders and composes `code_points`, appends them to `out` and leaves them empty.
+void append_composed(std::vector<utf8proc_int32_t>& code_points, std::string& out) {
+  order_marks(code_points);
+  const auto n_composed = utf8proc_normalize_utf32(
+      code_points.data(), static_cast<utf8proc_ssize_t>(code_points.size()), kOptions);
+  ORFEBRE_CHECK(n_composed >= 0);
+  for (utf8proc_ssize_t i = 0; i < n_composed; ++i)
+    append_utf8(code_points[static_cast<std::size_t>(i)], out);
+  code_points.clear();
 }
 
 }  // namespace
@@ -53,33 +73,27 @@ bool is_surely_nfc(std::string_view text) {
 }
 
 std::string to_nfc(std::string_view text) {
-  constexpr auto kOptions = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE);
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
-  std::vector<utf8proc_int32_t> code_points;
-  code_points.reserve(text.size());
+  std::string out;
+  out.reserve(text.size());
+  std::vector<utf8proc_int32_t> pending;  // decomposed, since the last newer mark
   std::size_t pos = 0;
   while (pos < text.size()) {
     utf8proc_int32_t c = 0;
     const auto n_bytes = utf8proc_iterate(bytes + pos, static_cast<utf8proc_ssize_t>(text.size() - pos), &c);
     ORFEBRE_CHECK(n_bytes > 0);
     pos += static_cast<std::size_t>(n_bytes);
+    if (is_newer_mark(c)) {
+      append_composed(pending, out);
+      append_utf8(c, out);
+      continue;
+    }
     utf8proc_int32_t parts[kMaxDecomposition];
     const auto n_parts = utf8proc_decompose_char(c, parts, kMaxDecomposition, kOptions, nullptr);
     ORFEBRE_CHECK(n_parts > 0 && n_parts <= static_cast<utf8proc_ssize_t>(kMaxDecomposition));
-    code_points.insert(code_points.end(), parts, parts + n_parts);
+    pending.insert(pending.end(), parts, parts + n_parts);
   }
-  order_marks(code_points);
-  const auto n_composed = utf8proc_normalize_utf32(
-      code_points.data(), static_cast<utf8proc_ssize_t>(code_points.size()), kOptions);
-  ORFEBRE_CHECK(n_composed >= 0);
-
-  std::string out;
-  out.reserve(text.size());
-  for (utf8proc_ssize_t i = 0; i < n_composed; ++i) {
-    utf8proc_uint8_t encoded[4];
-    const auto n_bytes = utf8proc_encode_char(code_points[static_cast<std::size_t>(i)], encoded);
-    out.append(reinterpret_cast<const char*>(encoded), static_cast<std::size_t>(n_bytes));
-  }
+  append_composed(pending, out);
   return out;
 }
 

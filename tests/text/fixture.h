@@ -13,18 +13,19 @@ namespace orfebre::text {
 inline std::vector<std::string> load_strings(const std::string& path) {
   simdjson::dom::parser parser;
   std::vector<std::string> out;
-  for (const auto text : parser.load(path).get_array().value()) {
-    out.emplace_back(text.get_string().value());
-  }
+  const simdjson::dom::array rows = parser.load(path).get_array();
+  for (const auto text : rows) out.emplace_back(std::string_view(text.get_string()));
   return out;
 }
 
 inline std::vector<std::vector<std::int32_t>> load_id_lists(const std::string& path) {
   simdjson::dom::parser parser;
   std::vector<std::vector<std::int32_t>> out;
-  for (const auto list : parser.load(path).get_array().value()) {
+  const simdjson::dom::array rows = parser.load(path).get_array();
+  for (const auto row : rows) {
     auto& ids = out.emplace_back();
-    for (const auto id : list.get_array().value()) ids.push_back(static_cast<std::int32_t>(id.get_int64().value()));
+    const simdjson::dom::array list = row.get_array();
+    for (const auto id : list) ids.push_back(static_cast<std::int32_t>(id.get_int64()));
   }
   return out;
 }
