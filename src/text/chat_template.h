@@ -14,6 +14,8 @@
 //   a later system message is rendered in its place as a system turn.
 // - no user message: every assistant turn counts as after the last query, so it keeps its <think> block;
 //   a conversation that opens with a tool result opens the user turn that holds it.
+// - tool-call arguments that are not a JSON object (an earlier reply went wrong) become one parameter named
+//   "arguments" that holds the text.
 #pragma once
 
 #include <optional>
@@ -56,7 +58,7 @@ struct ChatOptions {
 Message text_message(std::string_view role, std::string_view text);
 
 // `tools` are raw JSON texts, each as the client sent it, printed as Python's json.dumps does.
-// Throws Error: kInvalidRequest (no messages, unknown role, arguments or a tool that is not a JSON object),
+// Throws Error: kInvalidRequest (no messages, unknown role, a tool that is not a JSON object),
 // kUnsupported (an image or video part). Errors never quote message text.
 std::vector<Segment> render_chat(std::span<const Message> messages, std::span<const std::string> tools,
                                  const ChatOptions& options);
