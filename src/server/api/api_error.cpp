@@ -42,11 +42,12 @@ std::string wrap(const std::string& object) {
 }  // namespace
 
 void fail_context(int64_t prompt_tokens, int64_t context_tokens) {
-  throw ApiError(ErrorKind::kContextLength, "messages",
-                 fmt::format("This model's maximum context length is {} tokens, but the prompt has {} tokens: "
-                             "the request exceeds the available context size. Shorten the messages, or start "
-                             "the server with a larger --context.",
-                             context_tokens, prompt_tokens));
+  throw ApiError(
+      ErrorKind::kContextLength, "messages",
+      fmt::format("This model's maximum context length is {} tokens, but the prompt has {} tokens: "
+                  "the request exceeds the available context size. Shorten the messages, or start "
+                  "the server with a larger --context.",
+                  context_tokens, prompt_tokens));
 }
 
 int http_status(ErrorKind kind) {

@@ -62,7 +62,9 @@ double per_second(int tokens, double seconds) {
 
 void write_timings(JsonWriter& json, const Usage& usage) {
   const int computed = usage.prompt_tokens - usage.cached_tokens;
-  const auto rounded = [](double value) { return static_cast<double>(static_cast<int64_t>(value * 1e3)) / 1e3; };
+  const auto rounded = [](double value) {
+    return static_cast<double>(static_cast<int64_t>(value * 1e3)) / 1e3;
+  };
   json.key("timings").begin_object();
   json.key("queue_ms").number(rounded(usage.queue_seconds * 1e3));
   json.key("prefill_ms").number(rounded(usage.prefill_seconds * 1e3));
@@ -143,7 +145,8 @@ std::string tool_arguments_chunk(const ReplyHead& head, int index, std::string_v
 
 std::string finish_chunk(const ReplyHead& head, std::string_view finish_reason,
                          const std::vector<TokenLogprob>& logprobs, const ReplyUsage& usage) {
-  return chunk(head, finish_reason, logprobs, [](JsonWriter&) {}, &usage);
+  return chunk(
+      head, finish_reason, logprobs, [](JsonWriter&) {}, &usage);
 }
 
 std::string usage_chunk(const ReplyHead& head, const ReplyUsage& usage) {

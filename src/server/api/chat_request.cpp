@@ -51,8 +51,8 @@ std::optional<uint64_t> read_seed(const ObjectReader& body) {
       end == value->text.data() + value->text.size()) {
     return seed;
   }
-  return static_cast<uint64_t>(*body.integer("seed", std::numeric_limits<int64_t>::min(),
-                                             std::numeric_limits<int64_t>::max()));
+  return static_cast<uint64_t>(
+      *body.integer("seed", std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()));
 }
 
 SamplingFields read_sampling(const ObjectReader& body) {
@@ -147,8 +147,7 @@ bool read_tool_choice(const ObjectReader& body) {
   if (!choice) return true;
   if (choice->is_string() && choice->text == "auto") return true;
   if (choice->is_string() && choice->text == "none") return false;
-  if (choice->is_object() ||
-      (choice->is_string() && (choice->text == "required" || choice->text == "any"))) {
+  if (choice->is_object() || (choice->is_string() && (choice->text == "required" || choice->text == "any"))) {
     fail_unsupported("tool_choice",
                      "this server cannot force a call yet: send \"auto\" or \"none\", or leave it out");
   }
@@ -182,8 +181,9 @@ void refuse_unsupported(const ObjectReader& body) {
   }
   if (const auto format = body.object("response_format")) {
     if (format->string("type").value_or("text") != "text") {
-      fail_unsupported("response_format",
-                       "this server does not constrain its output yet: send {{\"type\":\"text\"}} or leave it out");
+      fail_unsupported(
+          "response_format",
+          "this server does not constrain its output yet: send {{\"type\":\"text\"}} or leave it out");
     }
   }
   for (const char* name : {"functions", "audio"}) {

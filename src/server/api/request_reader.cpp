@@ -11,8 +11,8 @@ namespace {
 
 constexpr size_t kMaxValues = 2'000'000;
 
-// An upper bound of the number of JSON values in `body`, from its commas and brackets outside strings: a value
-// takes a hundred bytes of memory, and "0," takes two to send.
+// An upper bound of the number of JSON values in `body`, from its commas and brackets outside strings: a
+// value takes a hundred bytes of memory, and "0," takes two to send.
 size_t count_values(std::string_view body) {
   size_t n_values = 1;
   bool in_string = false;

@@ -1,6 +1,6 @@
-// Typed reading of a request's JSON: each getter gives nothing for an absent or null member, and otherwise the
-// value or an ApiError that names the place, what was expected and what kind of value was found. Texts of the
-// request are never quoted.
+// Typed reading of a request's JSON: each getter gives nothing for an absent or null member, and otherwise
+// the value or an ApiError that names the place, what was expected and what kind of value was found. Texts of
+// the request are never quoted.
 #pragma once
 
 #include "base/python_json.h"
@@ -12,8 +12,9 @@
 
 namespace orfebre::api {
 
-// The body of a request, which must be a JSON object of at most 2,000,000 values, well-formed UTF-8 and nested
-// no deeper than 256. Escapes of lone surrogates become U+FFFD: clients cut texts in the middle of an emoji.
+// The body of a request, which must be a JSON object of at most 2,000,000 values, well-formed UTF-8 and
+// nested no deeper than 256. Escapes of lone surrogates become U+FFFD: clients cut texts in the middle of an
+// emoji.
 PyJson parse_body(std::string_view body);
 
 std::string_view kind_name(const PyJson& value);

@@ -1,9 +1,9 @@
 #include "server/http/connection.h"
 
+#include <fmt/format.h>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/beast/http/error.hpp>
-#include <fmt/format.h>
 
 #include <ctime>
 
@@ -242,7 +242,12 @@ void Connection::close() {
 }
 
 void Connection::send(uint64_t request, HttpResponse response) {
-  if (is_current(request) && !streaming_ && !answer_complete_) queue_whole(response);
+  if (!is_current(request) || answer_complete_) return;
+  if (streaming_) {
+    close();  // too late for another answer
+  } else {
+    queue_whole(response);
+  }
 }
 
 void Connection::begin_stream(uint64_t request, HttpResponse head) {
@@ -384,9 +389,8 @@ Reply::Reply(std::shared_ptr<asio::io_context> io, std::weak_ptr<Connection> con
 Reply::~Reply() {
   if (answered_) return;
   if (auto connection = connection_.lock()) {
-    asio::post(*io_, [connection = std::move(connection), request = request_] {
-      connection->unanswered(request);
-    });
+    asio::post(*io_,
+               [connection = std::move(connection), request = request_] { connection->unanswered(request); });
   }
 }
 
