@@ -1,0 +1,4 @@
+// The program's entry: no command yet.
+int main() {
+  return 0;
+}
