@@ -313,7 +313,7 @@ TEST_F(SafetensorsTest, FileReplacedRewrittenOrRemovedAfterOpening) {
   }
   {
     const SafetensorsSet set = opened();
-    directory_.write("model.safetensors", content);  // same size, same inode, new time
+    directory_.overwrite("model.safetensors", content);  // same size, same inode, new time
     expect_error(kBad, {"changed, replaced or removed"}, [&] { set.check_unchanged(); });
   }
   {

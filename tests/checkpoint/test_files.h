@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 namespace orfebre {
 
@@ -28,7 +29,13 @@ class TempDirectory {
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
 
+  // A new file under this name. (Truncating the old one instead makes ext4 flush, which is slow.)
   void write(const std::string& name, const std::string& content) const {
+    std::filesystem::remove(file(name));
+    overwrite(name, content);
+  }
+  // The same file with new content.
+  void overwrite(const std::string& name, const std::string& content) const {
     std::ofstream out(file(name), std::ios::binary | std::ios::trunc);
     out << content;
     ASSERT_TRUE(out.good());
