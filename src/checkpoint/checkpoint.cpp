@@ -153,11 +153,19 @@ void Checkpoint::plan_matrix(const MatrixSpec& spec, std::vector<std::string>& m
 void Checkpoint::plan_quantized(MatrixPlan& plan, const MatrixSpec& spec,
                                 std::vector<std::string>& missing) const {
   const std::string module = module_path(convention_.naming, spec.role, spec.layer);
-  const std::optional<QuantizationEntry> entry = config_.quantization.of(module);
+  std::optional<QuantizationEntry> entry = config_.quantization.of(module);
   if (!entry) {
     fail(ErrorKind::kBadCheckpoint,
          "{}: \"{}\" is quantised, but config.json's \"quantization\" says nothing about it", directory_,
          module);
+  }
+  // Where only the config's default applies, the codes' own width counts: some converters leave a wrong
+  // default.
+  if (!config_.quantization.names(module) && plan.values->dtype == TensorDtype::kU32 &&
+      !plan.values->shape.empty()) {
+    for (const int bits : {4, 8}) {
+      entry->bits = plan.values->shape.back() == int64_t{spec.n_in} * bits / 32 ? bits : entry->bits;
+    }
   }
   if ((entry->bits != 4 && entry->bits != 8) || entry->group_size != kAffineGroupSize) {
     fail(ErrorKind::kUnsupported,

@@ -286,6 +286,10 @@ std::optional<QuantizationEntry> QuantizationConfig::of(const std::string& modul
   return entry == exceptions.end() ? common : entry->second;
 }
 
+bool QuantizationConfig::names(const std::string& module_path) const {
+  return exceptions.contains(without_prefix(module_path));
+}
+
 ModelConfig read_model_config(const std::string& directory) {
   const std::string path = directory + "/config.json";
   const std::string text = read_small_file(path, kMaxConfigBytes);

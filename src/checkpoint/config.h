@@ -28,6 +28,8 @@ struct QuantizationConfig {
 
   // What the config says about a module, whatever prefix its path has.
   std::optional<QuantizationEntry> of(const std::string& module_path) const;
+  // Whether there is an exception for the module.
+  bool names(const std::string& module_path) const;
 };
 
 struct ModelConfig {

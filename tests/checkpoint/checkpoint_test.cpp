@@ -17,37 +17,6 @@ constexpr ShapeInfo kDemo = describe<Demo>();
 const std::string kHfLayer0 = "model.language_model.layers.0.";
 const std::string kMlxLayer0 = "language_model.model.layers.0.";
 
-std::string data_file(const std::string& name) {
-  return std::string(ORFEBRE_TEST_DATA_DIR) + "/checkpoint/" + name;
-}
-
-void copy_config(const TempDirectory& directory, const std::string& name) {
-  std::filesystem::copy_file(data_file(name), directory.file("config.json"),
-                             std::filesystem::copy_options::overwrite_existing);
-}
-
-// Writing 50 MB a test would be slow, so the tests that read a checkpoint share one of each kind.
-class SharedCheckpoints : public testing::Environment {
- public:
-  void SetUp() override {
-    instance_ = this;
-    copy_config(bf16_, "demo_config.json");
-    write_tensors(bf16_.path(), hugging_face_tensors(kDemo, false));
-    copy_config(f32_, "demo_config.json");
-    write_tensors(f32_.path(), hugging_face_tensors(kDemo, true));
-  }
-  void TearDown() override { instance_ = nullptr; }
-  static const std::string& bf16_directory() { return instance_->bf16_.path(); }
-  static const std::string& f32_directory() { return instance_->f32_.path(); }
-
- private:
-  static SharedCheckpoints* instance_;
-  TempDirectory bf16_;
-  TempDirectory f32_;
-};
-SharedCheckpoints* SharedCheckpoints::instance_ = nullptr;
-const auto* const kEnvironment = testing::AddGlobalTestEnvironment(new SharedCheckpoints);
-
 // What a Hugging Face matrix element must be, straight from the naming of such files.
 std::string hf_name(const MatrixSpec& spec) {
   const std::string layer = "model.language_model.layers." + std::to_string(spec.layer) + ".";
@@ -144,7 +113,7 @@ uint64_t elements(const MatrixSpec& spec) {
 
 TEST(HuggingFaceCheckpoint, EveryDenseMatrixElementComesFromItsPlace) {
   for (const bool wide : {false, true}) {
-    Checkpoint checkpoint(wide ? SharedCheckpoints::f32_directory() : SharedCheckpoints::bf16_directory());
+    Checkpoint checkpoint(shared_hugging_face_directory(wide));
     EXPECT_EQ(checkpoint.shape().id, ShapeId::kDemo);
     EXPECT_FALSE(checkpoint.convention().converted);
     uint64_t handed_bytes = 0;
@@ -169,7 +138,7 @@ TEST(HuggingFaceCheckpoint, EveryDenseMatrixElementComesFromItsPlace) {
 }
 
 TEST(HuggingFaceCheckpoint, VectorsComeOutInOurConvention) {
-  Checkpoint checkpoint(SharedCheckpoints::bf16_directory());
+  Checkpoint checkpoint(shared_hugging_face_directory(false));
   for (const VectorSpec& spec : vector_specs(kDemo)) {
     const std::vector<float> values = checkpoint.read_vector(spec);
     const SyntheticValues stored_values(hf_name(spec));
@@ -184,8 +153,8 @@ TEST(HuggingFaceCheckpoint, VectorsComeOutInOurConvention) {
 }
 
 TEST(HuggingFaceCheckpoint, QuantisesWhileReading) {
-  Checkpoint dense(SharedCheckpoints::bf16_directory());
-  Checkpoint quantized(SharedCheckpoints::bf16_directory(), {.quantize_dense = true});
+  Checkpoint dense(shared_hugging_face_directory(false));
+  Checkpoint quantized(shared_hugging_face_directory(false), {.quantize_dense = true});
   uint64_t handed_bytes = 0;
   for (const MatrixSpec& spec : matrix_specs(kDemo)) {
     const bool is_gate = spec.role == MatrixRole::kRouter || spec.role == MatrixRole::kSharedGate;
@@ -210,8 +179,8 @@ TEST(HuggingFaceCheckpoint, QuantisesWhileReading) {
 }
 
 TEST(HuggingFaceCheckpoint, LoaderThreadsReadAtOnce) {
-  Checkpoint checkpoint(SharedCheckpoints::bf16_directory(), {.quantize_dense = true});
-  Checkpoint serial(SharedCheckpoints::bf16_directory(), {.quantize_dense = true});
+  Checkpoint checkpoint(shared_hugging_face_directory(false), {.quantize_dense = true});
+  Checkpoint serial(shared_hugging_face_directory(false), {.quantize_dense = true});
   const std::vector<MatrixSpec> specs = matrix_specs(kDemo);
   std::vector<uint32_t> expected(specs.size());
   std::vector<uint32_t> found(specs.size());
@@ -244,7 +213,7 @@ TEST(HuggingFaceCheckpoint, LoaderThreadsReadAtOnce) {
 class HeaderTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::filesystem::copy_file(data_file("demo_config_mlx.json"), directory_.file("config.json"));
+    copy_config(directory_.path(), "demo_config_mlx.json");
     tensors_ = mlx_tensor_headers(kDemo);
   }
   void open() {
@@ -343,8 +312,17 @@ TEST_F(HeaderTest, BitsOfTheConfigMustMatchTheCodes) {
   refuses(kBad, {"mlp.gate.weight", "expected shape [16, 64]", "found [16, 32]"});
 }
 
+TEST_F(HeaderTest, WhereOnlyTheDefaultAppliesTheCodesDecide) {
+  tensors_[kMlxLayer0 + "linear_attn.in_proj_z.weight"].shape = {512, 64};  // 8 bits, the default says 4
+  write_tensors(directory_.path(), tensors_);
+  Checkpoint checkpoint(directory_.path());
+  EXPECT_EQ(checkpoint.matrix_bits({MatrixRole::kGdnZ, 0, 1, 512, 256}), 8);
+  tensors_[kMlxLayer0 + "linear_attn.in_proj_z.weight"].shape = {512, 48};  // 6 bits
+  refuses(kBad, {"in_proj_z.weight", "expected shape [512, 32]", "found [512, 48]"});
+}
+
 TEST_F(HeaderTest, QuantisedWithoutAWordInTheConfig) {
-  copy_config(directory_, "demo_config.json");
+  copy_config(directory_.path(), "demo_config.json");
   refuses(kBad, {"is quantised", "quantization"});
 }
 
@@ -374,7 +352,6 @@ TEST_F(HeaderTest, OtherWidthsByPath) {
   directory_.write("config.json", text.substr(0, from) +
                                       "\"quantization\":{\"bits\":8,\"group_size\":64,\"mode\":\"affine\"" +
                                       exceptions + "}," + text.substr(text.find("\"quantization_config\"")));
-  const std::string with_both = directory_.read("config.json");
   for (auto& [name, tensor] : tensors_) {
     const bool is_code = tensor.dtype == TensorDtype::kU32 && name.find("switch_mlp") == std::string::npos;
     if (is_code && !name.ends_with("gate.weight")) {
@@ -447,7 +424,7 @@ TEST_F(HeaderTest, FileTruncatedOrReplacedWhileLoading) {
 // The real model's header over a file of holes: names, shapes and totals as published for the MLX upload.
 TEST(FullSize, HeaderOfTheRealModelIsAcceptedAndItsBytesAddUp) {
   TempDirectory directory;
-  copy_config(directory, "qwen36_config_mlx.json");
+  copy_config(directory.path(), "qwen36_config_mlx.json");
   const TestTensors tensors = mlx_tensor_headers(describe<Qwen36>());
   EXPECT_EQ(tensors.size(), 1757u);
   write_tensors(directory.path(), tensors);

@@ -2,6 +2,7 @@
 
 #include "base/dtype.h"
 #include "checkpoint/safetensors.h"
+#include "checkpoint/test_files.h"
 
 #include <nlohmann/json.hpp>
 
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 
 namespace orfebre {
 namespace {
@@ -28,6 +30,26 @@ uint64_t mix(uint64_t x) {  // splitmix64's finaliser
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
   return x ^ (x >> 31);
 }
+
+// Lives until the last test is over.
+class SharedCheckpoints : public testing::Environment {
+ public:
+  void SetUp() override {
+    for (const bool all_f32 : {false, true}) {
+      directories_[all_f32] = std::make_unique<TempDirectory>();
+      copy_config(directories_[all_f32]->path(), "demo_config.json");
+      write_tensors(directories_[all_f32]->path(), hugging_face_tensors(describe<Demo>(), all_f32));
+    }
+  }
+  void TearDown() override { directories_ = {}; }
+  const std::string& directory(bool all_f32) const { return directories_[all_f32]->path(); }
+
+ private:
+  std::array<std::unique_ptr<TempDirectory>, 2> directories_;
+};
+
+auto* const g_shared = new SharedCheckpoints;
+const auto* const g_environment = testing::AddGlobalTestEnvironment(g_shared);
 
 void fill(TestTensor& tensor, const std::string& name) {
   uint64_t count = 1;
@@ -215,6 +237,19 @@ TestTensors read_tensors(const std::string& directory) {
     set.read(tensor.bytes.data(), info, 0, info.size_bytes);
   }
   return tensors;
+}
+
+std::string checkpoint_data(const std::string& name) {
+  return std::string(ORFEBRE_TEST_DATA_DIR) + "/checkpoint/" + name;
+}
+
+void copy_config(const std::string& directory, const std::string& name) {
+  std::filesystem::copy_file(checkpoint_data(name), directory + "/config.json",
+                             std::filesystem::copy_options::overwrite_existing);
+}
+
+const std::string& shared_hugging_face_directory(bool all_f32) {
+  return g_shared->directory(all_f32);
 }
 
 }  // namespace orfebre

@@ -48,4 +48,12 @@ TestTensors mlx_tensor_headers(const ShapeInfo& shape);
 void write_tensors(const std::string& directory, const TestTensors& tensors);
 TestTensors read_tensors(const std::string& directory);
 
+// tests/data/checkpoint/NAME, and copying one of the configs there to DIRECTORY/config.json.
+std::string checkpoint_data(const std::string& name);
+void copy_config(const std::string& directory, const std::string& name);
+
+// A Hugging Face checkpoint of the Demo shape (hugging_face_tensors), written once for all tests that only
+// read it: 50 or 100 MB a test would be slow.
+const std::string& shared_hugging_face_directory(bool all_f32);
+
 }  // namespace orfebre
