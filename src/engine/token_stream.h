@@ -21,22 +21,30 @@ class TokenStream {
   std::optional<TokenEvent> try_next();
 
   // Consumer. `wake` is called on the engine thread after each event, for consumers that do not block; it
-  // must be quick and must not throw. Called once at once if events are waiting already.
+  // must be quick, must not throw and must not call set_wake. Called once at once, on the caller's thread, if
+  // events are waiting already. After set_wake(nullptr) returns, the old one is not running and never will.
   void set_wake(std::function<void()> wake);
 
   // Anyone. The engine ends the sequence at its next step or layer; the stream still gets its last event.
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   const std::atomic<bool>& cancelled() const { return cancelled_; }
 
+  // Anyone. Whether the finishing event has been pushed; it may still wait to be read.
+  bool ended() const { return ended_.load(std::memory_order_acquire); }
+
   // Engine.
   void push(TokenEvent event);
 
  private:
+  std::optional<TokenEvent> pop_locked();
+
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::deque<TokenEvent> events_;
+  std::mutex wake_mutex_;  // held while wake_ runs
   std::function<void()> wake_;
   std::atomic<bool> cancelled_{false};
+  std::atomic<bool> ended_{false};
 };
 
 }  // namespace orfebre

@@ -1,0 +1,89 @@
+"""What every Python test may use: the program under test, the demo model, a running server."""
+
+import json
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def pytest_addoption(parser):
+    parser.addoption("--binary", default=str(ROOT / "build/ci/src/cli/orfebre"), help="the program under test")
+
+
+@pytest.fixture(scope="session")
+def binary(pytestconfig) -> Path:
+    path = Path(pytestconfig.getoption("--binary"))
+    assert path.is_file(), f"{path} is not built"
+    return path
+
+
+@pytest.fixture(scope="session")
+def demo_model() -> Path:
+    return ROOT / "models" / "demo"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class ServerProcess:
+    """A running `orfebre serve` on a free port of the loopback."""
+
+    def __init__(self, binary: Path, *arguments: str):
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.process = subprocess.Popen(
+            [str(binary), "serve", "--port", str(self.port), *arguments],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self._wait_until_ready()
+
+    def _wait_until_ready(self, seconds: float = 60):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise AssertionError(f"server ended with {self.process.returncode}: {self.process.stderr.read()}")
+            try:
+                if self.get("/health")[0] == 200:
+                    return
+            except OSError:
+                time.sleep(0.05)
+        self.process.kill()
+        raise AssertionError(f"server was not ready after {seconds} s")
+
+    def get(self, path: str):
+        with urllib.request.urlopen(self.url + path, timeout=10) as response:
+            return response.status, json.loads(response.read() or b"null")
+
+    def stop(self, sig=signal.SIGTERM) -> tuple[int, str, str]:
+        """(exit code, stdout, stderr)."""
+        if self.process.poll() is None:
+            self.process.send_signal(sig)
+        try:
+            out, err = self.process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            out, err = self.process.communicate()
+        return self.process.returncode, out, err
+
+
+@pytest.fixture
+def serve(binary):
+    """serve(*arguments) -> ServerProcess; stopped at the end of the test."""
+    started = []
+
+    def start(*arguments: str) -> ServerProcess:
+        started.append(ServerProcess(binary, *arguments))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.stop()
