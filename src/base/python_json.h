@@ -33,7 +33,8 @@ PyJson parse_python_json(std::string_view text, std::string_view where, bool pyt
 // json.dumps(value, ensure_ascii=False): ", " and ": ", floats as Python's repr, integers without a sign on
 // zero.
 std::string python_json_dumps(const PyJson& value);
-void append_python_json(std::string& out, const PyJson& value);
+// The same, but numbers as they were written: always valid JSON.
+std::string json_dumps_as_written(const PyJson& value);
 
 // A JSON string literal with Python's escapes for ensure_ascii=False.
 void append_json_string(std::string& out, std::string_view utf8);
