@@ -5,6 +5,7 @@ linked with the driver in front of the unbroken backend, run on the trap's case.
 exactly once, does not compile, or leaves the logits within 10 x the fixtures' tolerance. The unbroken backend must
 pass every case first.
 """
+
 import argparse
 import concurrent.futures
 import math
@@ -38,10 +39,30 @@ def spring(index, trap, options):
     broken = stem.with_suffix(".cpp")
     # bf16 conversions are what the dtype traps need and some of the sources do not include.
     broken.write_text('#include "base/dtype.h"\n' + source.replace(trap.find, trap.replace))
-    compile_command = [options.compiler, *options.flags, "-std=c++20", "-O1", "-w", "-ffp-contract=off",
-                       "-I", str(options.include), "-c", str(broken), "-o", str(stem.with_suffix(".o"))]
-    link_command = [options.compiler, *options.flags, *options.driver, str(stem.with_suffix(".o")), *options.libraries,
-                    "-lpthread", "-o", str(stem)]
+    compile_command = [
+        options.compiler,
+        *options.flags,
+        "-std=c++20",
+        "-O1",
+        "-w",
+        "-ffp-contract=off",
+        "-I",
+        str(options.include),
+        "-c",
+        str(broken),
+        "-o",
+        str(stem.with_suffix(".o")),
+    ]
+    link_command = [
+        options.compiler,
+        *options.flags,
+        *options.driver,
+        str(stem.with_suffix(".o")),
+        *options.libraries,
+        "-lpthread",
+        "-o",
+        str(stem),
+    ]
     for command in (compile_command, link_command):
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
@@ -61,7 +82,9 @@ def write_report(results, seconds):
         return
     suite = ElementTree.Element("testsuite", name="traps")
     for name, problem in results.items():
-        case = ElementTree.SubElement(suite, "testcase", name=name, status="run", time=str(seconds / len(results)))
+        case = ElementTree.SubElement(
+            suite, "testcase", name=name, status="run", time=str(seconds / len(results))
+        )
         if problem:
             ElementTree.SubElement(case, "failure", message=problem)
     path = Path(target.removeprefix("xml:"))
@@ -89,7 +112,9 @@ def main():
     for case in sorted({trap.case for trap in TRAPS}):
         found = difference(options.control, case, options.fixture)
         good = found < TOLERANCE
-        results[f"unbroken, {case}"] = None if good else f"difference {found:.1e}, expected below {TOLERANCE:.0e}"
+        results[f"unbroken, {case}"] = (
+            None if good else f"difference {found:.1e}, expected below {TOLERANCE:.0e}"
+        )
     chosen = [(i, trap) for i, trap in enumerate(TRAPS) if options.only in trap.name]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         waiting = {pool.submit(spring, i, trap, options): trap for i, trap in chosen}
