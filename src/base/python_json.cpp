@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 
 #include "base/error.h"
 
@@ -181,18 +182,18 @@ class Parser {
     std::size_t at = members.size();
     if (members.size() < kLinearLookupMembers) {
       for (std::size_t i = 0; i < members.size(); ++i) {
-        if (members[i].first == key) at = i;
+        if (members[i].key == key) at = i;
       }
     } else {
       if (index.empty()) {
-        for (std::size_t i = 0; i < members.size(); ++i) index.emplace(members[i].first, i);
+        for (std::size_t i = 0; i < members.size(); ++i) index.emplace(members[i].key, i);
       }
       at = index.emplace(key, members.size()).first->second;
     }
     if (at < members.size()) {
-      members[at].second = std::move(value);
+      members[at].value = std::move(value);
     } else {
-      members.emplace_back(std::move(key), std::move(value));
+      members.push_back({std::move(key), std::move(value)});
     }
   }
 
@@ -354,9 +355,9 @@ void append_value(std::string& out, const PyJson& value, Numbers numbers) {
       out += '{';
       for (std::size_t i = 0; i < value.members.size(); ++i) {
         if (i > 0) out += ", ";
-        append_json_string(out, value.members[i].first);
+        append_json_string(out, value.members[i].key);
         out += ": ";
-        append_value(out, value.members[i].second, numbers);
+        append_value(out, value.members[i].value, numbers);
       }
       out += '}';
       return;

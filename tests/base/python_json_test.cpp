@@ -66,8 +66,8 @@ TEST(PythonJson, RepeatedKeysKeepTheFirstPlaceAndTheLastValue) {
   const PyJson value = parse_python_json(raw, "test");
   ASSERT_EQ(value.members.size(), 100u);
   for (std::size_t i = 0; i < 100; ++i) {
-    EXPECT_EQ(value.members[i].first, fmt::format("k{}", i));
-    EXPECT_EQ(value.members[i].second.text, std::to_string(200 + i));
+    EXPECT_EQ(value.members[i].key, fmt::format("k{}", i));
+    EXPECT_EQ(value.members[i].value.text, std::to_string(200 + i));
   }
 }
 

@@ -39,13 +39,21 @@ std::vector<std::string> strings() {
   return load_strings(kData + "token_strings.json");
 }
 
-TEST(Tokenizer, EqualsHuggingFaceTokenizers) {
+void expect_ids(const Tokenizer& tokenizer, const std::string& name) {
   const auto texts = strings();
-  const auto ids = load_id_lists(kData + "token_ids_small.json");
+  const auto ids = load_id_lists(kData + name);
   ASSERT_GE(texts.size(), 2000u);
   ASSERT_EQ(texts.size(), ids.size());
   for (std::size_t i = 0; i < texts.size(); ++i)
-    EXPECT_EQ(small().encode(texts[i]), ids[i]) << "string " << i;
+    EXPECT_EQ(tokenizer.encode(texts[i]), ids[i]) << "string " << i;
+}
+
+TEST(Tokenizer, EqualsHuggingFaceTokenizers) {
+  expect_ids(small(), "token_ids_small.json");
+}
+
+TEST(Tokenizer, EqualsHuggingFaceTokenizersWithTheDemoVocabulary) {
+  expect_ids(Tokenizer::from_file(ORFEBRE_DEMO_MODEL_DIR "/tokenizer.json"), "token_ids_demo.json");
 }
 
 TEST(Tokenizer, DecodesWhatItEncodes) {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/bpe.h"
+#include "text/encoding/bpe.h"
 
 namespace orfebre::text {
 

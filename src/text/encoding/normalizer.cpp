@@ -1,4 +1,4 @@
-#include "text/normalizer.h"
+#include "text/encoding/normalizer.h"
 
 #include <utf8proc.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "text/newer_marks.h"
+#include "text/encoding/newer_marks.h"
 
 namespace orfebre::text {
 namespace {

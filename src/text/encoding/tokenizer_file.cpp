@@ -1,4 +1,4 @@
-#include "text/tokenizer_file.h"
+#include "text/encoding/tokenizer_file.h"
 
 #include <simdjson.h>
 
@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "text/pre_tokenizer.h"
+#include "text/encoding/pre_tokenizer.h"
 
 namespace orfebre::text {
 namespace {

@@ -1,4 +1,4 @@
-#include "text/bpe.h"
+#include "text/encoding/bpe.h"
 
 #include <algorithm>
 #include <bit>

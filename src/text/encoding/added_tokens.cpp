@@ -1,4 +1,4 @@
-#include "text/added_tokens.h"
+#include "text/encoding/added_tokens.h"
 
 #include <algorithm>
 

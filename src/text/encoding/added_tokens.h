@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/tokenizer_file.h"
+#include "text/encoding/tokenizer_file.h"
 
 namespace orfebre::text {
 
