@@ -1,6 +1,7 @@
 """What every Python test may use: the program under test, the demo model, a running server."""
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -43,10 +44,10 @@ class ServerProcess:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         # Files, because nobody reads a pipe while the server logs a line a reply.
-        self.out, self.err = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")
+        self.out, self.err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
         self.process = subprocess.Popen(
             [str(binary), "serve", "--port", str(self.port), *arguments],
-            stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err, text=True)
+            stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err)
         self._wait_until_ready()
 
     def _wait_until_ready(self, seconds: float = 60):
@@ -68,8 +69,12 @@ class ServerProcess:
 
     def log(self) -> str:
         """What the server has written to stderr so far."""
-        self.err.seek(0)
-        return self.err.read()
+        return self._text(self.err)
+
+    @staticmethod
+    def _text(file) -> str:
+        # By pread: the server writes at the same offset as this file object would move.
+        return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors="replace")
 
     def stop(self, sig=signal.SIGTERM) -> tuple[int, str, str]:
         """(exit code, stdout, stderr)."""
@@ -80,8 +85,7 @@ class ServerProcess:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        self.out.seek(0)
-        return self.process.returncode, self.out.read(), self.log()
+        return self.process.returncode, self._text(self.out), self.log()
 
 
 @pytest.fixture
