@@ -33,8 +33,8 @@ bool eventually(F&& condition) {
   return false;
 }
 
-// A server whose routes are chosen by the target: /echo answers with the body, /hold keeps the writer, /stream
-// keeps it after the head of a stream, /drop answers nothing.
+// A server whose routes are chosen by the target: /echo answers with the body, /hold keeps the writer,
+// /stream keeps it after the head of a stream, /drop answers nothing.
 class HttpServerTest : public ::testing::Test {
  protected:
   void start(http::HttpLimits limits = {}) {
@@ -117,14 +117,15 @@ TEST_F(HttpServerTest, AnswersPipelinedRequestsInOrder) {
 TEST_F(HttpServerTest, ReadsBodiesInAnyPieces) {
   start();
   const std::string chunked =
-      "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nA;x=1\r\n0123456789\r\n0\r\n\r\n";
+      "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+      "chunked\r\n\r\n3\r\nabc\r\nA;x=1\r\n0123456789\r\n0\r\n\r\n";
   const std::string plain = post("/echo", "some body");
   for (const std::string& request : {chunked, plain}) {
     TestClient client(port());
     for (const char byte : request) client.send({&byte, 1});
     const TestResponse response = client.receive();
     EXPECT_EQ(response.body, &request == &chunked || request == chunked ? "POST /echo abc0123456789"
-                                                                       : "POST /echo some body");
+                                                                        : "POST /echo some body");
   }
 }
 
@@ -166,8 +167,8 @@ TEST_F(HttpServerTest, ClosesAfterHttp10) {
 TEST_F(HttpServerTest, RefusesWhatIsNotHttp) {
   start();
   for (const std::string request :
-       {"\x16\x03\x01 TLS\r\n\r\n", "GET / HTTP/2.0\r\n\r\n", "GET /\r\n\r\n", "GET / HTTP/1.1\r\nbad header\r\n\r\n",
-        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+       {"\x16\x03\x01 TLS\r\n\r\n", "GET / HTTP/2.0\r\n\r\n", "GET /\r\n\r\n",
+        "GET / HTTP/1.1\r\nbad header\r\n\r\n", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}) {
     TestClient client(port());

@@ -29,12 +29,12 @@ std::string tokenizer_json() {
   for (int byte = 0; byte < 256; ++byte) {
     if (byte > 0) vocab += ",";
     append_json_string(vocab, byte_character(byte));
-    vocab += ":" + std::to_string(byte);
+    vocab.append(":").append(std::to_string(byte));
   }
   std::string added;
   int id = 256;
-  for (const char* text : {"<|im_start|>", "<|im_end|>", "<|endoftext|>", "<think>", "</think>", "<tool_call>",
-                           "</tool_call>", "<fail>"}) {
+  for (const char* text : {"<|im_start|>", "<|im_end|>", "<|endoftext|>", "<think>", "</think>",
+                           "<tool_call>", "</tool_call>", "<fail>"}) {
     if (id > 256) added += ",";
     const bool special = text[1] == '|';
     added += "{\"id\":" + std::to_string(id++) + ",\"content\":\"" + text +
@@ -68,6 +68,7 @@ ScriptedExecutor::ScriptedExecutor(const text::Tokenizer& tokenizer, std::shared
 
 bool ScriptedExecutor::forward(const Step& step, const std::atomic<bool>* cancel) {
   validate_step(step, shape_, limits_);
+  ++pace_->n_steps;
   int left_ms = step.kind == StepKind::kPrefill ? pace_->prefill_ms : pace_->decode_ms;
   for (; left_ms > 0; --left_ms) {
     if (cancel && *cancel) return false;
@@ -103,7 +104,8 @@ void ScriptedExecutor::reset_lane(int lane, std::span<const int32_t> prompt) {
   script.reply.clear();
   if (begin == std::string::npos) return;
   const size_t from = begin + opening.size();
-  script.reply = tokenizer_.encode(text.substr(from, text.find("<|im_end|>\n<|im_start|>assistant", from) - from));
+  script.reply =
+      tokenizer_.encode(text.substr(from, text.find("<|im_end|>\n<|im_start|>assistant", from) - from));
 }
 
 }  // namespace orfebre::testing

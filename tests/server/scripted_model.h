@@ -16,14 +16,15 @@ namespace orfebre::testing {
 
 // A token for each byte, and the added tokens of the real vocabulary that replies are made of.
 text::Tokenizer byte_tokenizer();
-inline constexpr int32_t kEndOfTurn = 257;   // <|im_end|>
-inline constexpr int32_t kNotFinite = 263;   // "<fail>": its pick reports logits that are not finite
+inline constexpr int32_t kEndOfTurn = 257;  // <|im_end|>
+inline constexpr int32_t kNotFinite = 263;  // "<fail>": its pick reports logits that are not finite
 inline constexpr int kByteVocab = 264;
 
 // What a test may change while the engine runs.
 struct ScriptPace {
   std::atomic<int> decode_ms{0};   // each decode step takes so long
   std::atomic<int> prefill_ms{0};  // each prefill step takes so long, the cancel flag being read all along
+  std::atomic<int> n_steps{0};     // begun so far
 };
 
 class ScriptedExecutor final : public Executor {

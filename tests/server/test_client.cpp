@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
+#include <utility>
 
 namespace orfebre::testing {
 
@@ -125,11 +127,13 @@ void TestClient::close() {
 }
 
 std::string get(std::string_view target, std::string_view more_headers) {
-  return "GET " + std::string(target) + " HTTP/1.1\r\nHost: localhost\r\n" + std::string(more_headers) + "\r\n";
+  return "GET " + std::string(target) + " HTTP/1.1\r\nHost: localhost\r\n" + std::string(more_headers) +
+         "\r\n";
 }
 
 std::string post(std::string_view target, std::string_view body, std::string_view more_headers) {
-  return "POST " + std::string(target) + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+  return "POST " + std::string(target) +
+         " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
          "Content-Length: " + std::to_string(body.size()) + "\r\n" + std::string(more_headers) + "\r\n" +
          std::string(body);
 }
