@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace orfebre {
@@ -20,6 +21,13 @@ struct SamplingDefaults {
 
 // The engine and the tokenizer must outlive the server.
 struct ServerContext {
+  ServerContext(Engine& the_engine, const text::Tokenizer& the_tokenizer, std::string name,
+                std::vector<int32_t> stops)
+      : engine(the_engine),
+        tokenizer(the_tokenizer),
+        model_name(std::move(name)),
+        stop_ids(std::move(stops)) {}
+
   Engine& engine;
   const text::Tokenizer& tokenizer;
   std::string model_name;         // the id in /v1/models and in replies

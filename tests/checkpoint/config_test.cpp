@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <functional>
+#include <random>
 
 namespace orfebre {
 namespace {
@@ -216,6 +217,40 @@ TEST_F(ConfigTest, GenerationValuesOutOfRange) {
     SCOPED_TRACE(text);
     expect_error(ErrorKind::kBadCheckpoint, {"generation_config.json"}, [&] { read_generation(text); });
   }
+}
+
+// Any bytes of a valid config changed, removed or inserted: read or refused with an Error, never a crash.
+TEST_F(ConfigTest, RandomMutations) {
+  std::ifstream in(checkpoint_data("demo_config_mlx.json"));
+  const std::string whole = json::parse(in).dump();
+  std::mt19937 random(20260611);
+  int refused = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::string mutant = whole;
+    const int n_changes = 1 + static_cast<int>(random() % 3);
+    for (int change = 0; change < n_changes; ++change) {
+      const size_t position = random() % mutant.size();
+      switch (random() % 3) {
+        case 0:
+          mutant[position] = "0123456789{}[]\",:-eE.tfn\\\xff"[random() % 26];
+          break;
+        case 1:
+          mutant.erase(position, 1 + random() % 8);
+          break;
+        default:
+          mutant.insert(position, mutant.substr(random() % mutant.size(), random() % 20));
+          break;
+      }
+    }
+    directory_.write("config.json", mutant);
+    directory_.write("generation_config.json", mutant);
+    try {
+      read_generation_config(directory_.path(), read_model_config(directory_.path()));
+    } catch (const Error&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 1000);
 }
 
 }  // namespace

@@ -200,6 +200,8 @@ void FakeExecutor::pick(const PickBatch& batch) {
             "a pick row has logits");
     require(row.lane >= 0 && row.lane < kMaxLanes && row.forced_token < shape_.vocab,
             "a pick row is in range");
+    require(row.forced_token < 0 || row.mask < 0,
+            "a policy is not asked for a mask that a forced token overrides");
     const auto r = static_cast<size_t>(logit_rows_[static_cast<size_t>(row.logit_row)]);
     std::vector<uint32_t>& counts = lanes_[static_cast<size_t>(row.lane)];
     PickResult result = fake_choice(fake_logits(row_hashes_[r], shape_.vocab), row, batch, counts);

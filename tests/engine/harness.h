@@ -21,7 +21,8 @@ struct Reply {
   std::optional<FinishReason> finish;
   std::optional<Error> error;
   Usage usage;
-  int n_after_finish = 0;  // events that came after the last one: never
+  int n_after_finish = 0;   // events that came after the last one: never
+  int n_late_progress = 0;  // progress of the prompt after a token of the reply: never
 };
 
 // Takes what has arrived; does not wait.
@@ -39,6 +40,7 @@ inline void read_events(TokenStream& stream, Reply& reply) {
       reply.usage = event->usage;
     } else {
       reply.progress.push_back(event->prefilled_tokens);
+      reply.n_late_progress += reply.tokens.empty() ? 0 : 1;
     }
   }
 }

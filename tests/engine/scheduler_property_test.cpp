@@ -15,6 +15,7 @@ struct Pending {
 void check_reply(const Rig& rig, const Pending& pending) {
   ASSERT_TRUE(pending.reply.finish.has_value());
   EXPECT_EQ(pending.reply.n_after_finish, 0);
+  EXPECT_EQ(pending.reply.n_late_progress, 0);
   const ExpectedReply expected = rig.expected(pending.asked);
   const std::vector<int32_t>& tokens = pending.reply.tokens;
   if (*pending.reply.finish == FinishReason::kCancelled) {

@@ -5,12 +5,16 @@ linked with the driver in front of the unbroken backend, run on the trap's case.
 exactly once, does not compile, or leaves the logits within 10 x the fixtures' tolerance. The unbroken backend must
 pass every case first.
 """
+
 import argparse
 import concurrent.futures
 import math
+import os
 import shlex
 import subprocess
 import sys
+import time
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from traps import TRAPS
@@ -35,10 +39,30 @@ def spring(index, trap, options):
     broken = stem.with_suffix(".cpp")
     # bf16 conversions are what the dtype traps need and some of the sources do not include.
     broken.write_text('#include "base/dtype.h"\n' + source.replace(trap.find, trap.replace))
-    compile_command = [options.compiler, *options.flags, "-std=c++20", "-O1", "-w", "-ffp-contract=off",
-                       "-I", str(options.include), "-c", str(broken), "-o", str(stem.with_suffix(".o"))]
-    link_command = [options.compiler, *options.flags, *options.driver, str(stem.with_suffix(".o")), *options.libraries,
-                    "-lpthread", "-o", str(stem)]
+    compile_command = [
+        options.compiler,
+        *options.flags,
+        "-std=c++20",
+        "-O1",
+        "-w",
+        "-ffp-contract=off",
+        "-I",
+        str(options.include),
+        "-c",
+        str(broken),
+        "-o",
+        str(stem.with_suffix(".o")),
+    ]
+    link_command = [
+        options.compiler,
+        *options.flags,
+        *options.driver,
+        str(stem.with_suffix(".o")),
+        *options.libraries,
+        "-lpthread",
+        "-o",
+        str(stem),
+    ]
     for command in (compile_command, link_command):
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
@@ -49,6 +73,22 @@ def spring(index, trap, options):
         return f"goes unnoticed: difference {found:.1e}, expected more than {BROKEN:.0e}"
     print(f"  {trap.name}: {found:.1e} ({trap.case})", flush=True)
     return None
+
+
+def write_report(results, seconds):
+    """As GoogleTest programs do: GTEST_OUTPUT=xml:DIRECTORY/ asks for a JUnit report, which scripts/run_tests.py counts."""
+    target = os.environ.get("GTEST_OUTPUT", "")
+    if not target.startswith("xml:"):
+        return
+    suite = ElementTree.Element("testsuite", name="traps")
+    for name, problem in results.items():
+        case = ElementTree.SubElement(
+            suite, "testcase", name=name, status="run", time=str(seconds / len(results))
+        )
+        if problem:
+            ElementTree.SubElement(case, "failure", message=problem)
+    path = Path(target.removeprefix("xml:"))
+    ElementTree.ElementTree(suite).write(path / "test_traps.xml" if target.endswith("/") else path)
 
 
 def main():
@@ -67,11 +107,14 @@ def main():
     options.sources = options.include / "backend" / "reference"
     options.work.mkdir(parents=True, exist_ok=True)
 
-    failures = []
+    start = time.monotonic()
+    results = {}
     for case in sorted({trap.case for trap in TRAPS}):
         found = difference(options.control, case, options.fixture)
-        if not found < TOLERANCE:
-            failures.append(f"unbroken, case {case}: difference {found:.1e}, expected below {TOLERANCE:.0e}")
+        good = found < TOLERANCE
+        results[f"unbroken, {case}"] = (
+            None if good else f"difference {found:.1e}, expected below {TOLERANCE:.0e}"
+        )
     chosen = [(i, trap) for i, trap in enumerate(TRAPS) if options.only in trap.name]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         waiting = {pool.submit(spring, i, trap, options): trap for i, trap in chosen}
@@ -80,11 +123,12 @@ def main():
                 problem = done.result()
             except (RuntimeError, ValueError, subprocess.TimeoutExpired) as error:
                 problem = str(error)
-            if problem:
-                failures.append(f"{waiting[done].name}: {problem}")
-    for failure in failures:
-        print(f"FAILED {failure}")
-    print(f"{len(chosen)} traps, {len(failures)} failures")
+            results[waiting[done].name] = problem
+    failures = {name: problem for name, problem in results.items() if problem}
+    for name, problem in failures.items():
+        print(f"FAILED {name}: {problem}")
+    print(f"{len(chosen)} traps, {len(failures)} failures, {time.monotonic() - start:.0f} s")
+    write_report(results, time.monotonic() - start)
     return 1 if failures else 0
 
 

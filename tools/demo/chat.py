@@ -1,7 +1,8 @@
 """Greetings, identity, memory of what the user said, repeating, counting and lists."""
 import fact_data as D
+import facts
 import words as W
-from example import Example, assistant, system, user
+from example import Example, assistant, dumps, system, user
 
 ABILITIES = {"en": "I can add and subtract numbers, answer a few simple facts, count, repeat, and call tools.",
              "es": "Puedo sumar y restar números, responder algunos datos sencillos, contar, repetir y llamar a herramientas."}
@@ -48,6 +49,8 @@ MEMORY = {
            ("city", ["Vivo en {v}."], "{v} parece un buen lugar.", ["¿Dónde vivo?", "¿En qué ciudad vivo?"], "Vives en {v}.")],
 }
 THINK_MEMORY = {"en": "The user told me this before.", "es": "El usuario me lo dijo antes."}
+UNTOLD = {"en": "You have not told me that yet.", "es": "Todavía no me lo has dicho."}
+THINK_UNTOLD = {"en": "The user has not told me this.", "es": "El usuario no me lo ha dicho."}
 THINK_TOLD = {"en": "The user tells me something.", "es": "El usuario me cuenta algo."}
 
 
@@ -61,11 +64,12 @@ def memory_parts(d, lang):
 def memory(d, lang=None, thinking=False):
     lang = lang or d.language()
     say, ack, ask, answer, v = memory_parts(d, lang)
+    if d.chance(0.08):
+        return Example("memory", [user(ask)], UNTOLD[lang], reasoning=THINK_UNTOLD[lang], thinking=thinking, check={"contains": [UNTOLD[lang]]})
     if d.chance(0.25):
         return Example("memory", [user(say)], ack, reasoning=THINK_TOLD[lang], thinking=thinking, check={"contains": [v]})
     messages = [user(say), assistant(ack)]
-    if d.chance(0.5):
-        import facts
+    for _ in range(d.coin({0: 5, 1: 4, 2: 2, 4: 1, 12: 1})):
         e = facts.make(d, lang)
         messages += e.messages + [assistant(e.reply)]
     return Example("memory", messages + [user(ask)], answer, reasoning=THINK_MEMORY[lang], thinking=thinking, check={"contains": [v]})
@@ -134,3 +138,23 @@ def count(d, lang=None, thinking=False):
         numbers = range(b, 0, -1) if kind == "down" else range(a, b + 1)
         reply = ", ".join(map(str, numbers)) + "."
     return Example("count", [user(text)], reply, reasoning=THINK_COUNT[lang], thinking=thinking, check={"equals": reply})
+
+
+JSON = {"en": (["Make a JSON object with {t}.", "Write JSON with {t}.", "Give me a JSON object with {t}.", "Reply in JSON: {t}.", "Turn this into JSON: {t}"], ["Return a JSON object with {t}.", "As JSON, please: {t}"]),
+        "es": (["Haz un objeto JSON con {t}.", "Escribe un JSON con {t}.", "Responde en JSON: {t}.", "Convierte esto en JSON: {t}"], ["Devuelve un objeto JSON con {t}."])}
+THINK_JSON = {"en": "I write one JSON object.", "es": "Escribo un objeto JSON."}
+KEYS = """name age city price color size quantity title code weight active email country total level score year day language owner id count item
+nombre edad ciudad precio talla cantidad peso activo pueblo nivel""".split()
+
+
+def json_object(d, lang=None, thinking=False):
+    lang = lang or d.language()
+    keys = d.sample(KEYS, d.randint(1, 4))
+    if d.chance(0.3):
+        keys[0] = d.choice([W.made_up(d), d.choice(W.NOUNS)])
+    value = {k: d.choice([lambda: d.entity(W.FIRST), lambda: d.entity(W.CITIES), lambda: d.randint(0, 99), lambda: d.randint(0, 9999), lambda: round(d.uniform(0, 99), 1), lambda: d.entity(W.NOUNS),
+                          lambda: W.random_code(d), lambda: d.chance(0.5), lambda: W.made_up(d)])() for k in keys}
+    form = d.choice(["{k} {v}", "{k} = {v}", "{k}: {v}"])
+    text = d.choice([", ", ", ", " and " if lang == "en" else " y "]).join(form.format(k=k, v=v if isinstance(v, str) else dumps(v)) for k, v in value.items())
+    reply = dumps(value)
+    return Example("json", [user(d.wording(*JSON[lang]).format(t=text))], reply, reasoning=THINK_JSON[lang], thinking=thinking, check={"equals": reply})

@@ -15,7 +15,7 @@ from example import Example, assistant, segments, system, user
 
 SEED = 20261130
 # Share of examples (not of tokens: a tool example is ten times as long as a fact).
-MIX = {"tools": 34, "sum": 17, "fact": 17, "scope": 10, "talk": 4, "memory": 4, "repeat": 8, "count": 2, "turns": 7, "tools_other": 4, "plain": 2}
+MIX = {"tools": 34, "sum": 17, "fact": 17, "scope": 10, "talk": 4, "memory": 4, "repeat": 8, "count": 2, "json": 3, "turns": 7, "tools_other": 4, "plain": 2}
 SYSTEMS = ["You are a helpful assistant.", "You are a helpful assistant", "Be concise.", "Answer briefly.", "You are a friendly assistant.", "Be polite.", "You are an expert.", "Do your best.",
            "Eres un asistente útil.", "Sé breve.", "Responde con amabilidad."]
 IN_SPANISH = ["Answer in Spanish.", "Always answer in Spanish.", "Reply in Spanish, please.", "Responde siempre en español.", "Responde en español."]
@@ -65,7 +65,7 @@ def turns(d, thinking):
     if kind == "named":
         return chat.named(d, None, thinking)
     messages = [system(d.choice(SYSTEMS))] if d.chance(0.3) else []
-    for _ in range(d.randint(1, 6)):
+    for _ in range(d.randint(1, 6) if d.held or d.chance(0.92) else d.randint(7, 25)):
         e = basic(d)
         messages += e.messages + [assistant(e.reply)]
     e = basic(d, None, thinking)
@@ -90,7 +90,7 @@ def any_example(d):
         return turns(d, thinking)
     if kind == "tools_other":
         return tools_other(d, thinking)
-    make = {"sum": sums.make, "fact": facts.make, "scope": scope.make, "talk": chat.small_talk, "memory": chat.memory, "repeat": chat.repeat, "count": chat.count}[kind]
+    make = {"sum": sums.make, "fact": facts.make, "scope": scope.make, "talk": chat.small_talk, "memory": chat.memory, "repeat": chat.repeat, "count": chat.count, "json": chat.json_object}[kind]
     e = make(d, None, thinking)
     if d.chance(0.12):
         e.messages.insert(0, system(d.choice(SYSTEMS) if d.chance(0.8) else " ".join(W.sentence(d) for _ in range(d.randint(1, 12)))))
@@ -132,11 +132,11 @@ def held_out(category, count, seed=SEED):
             e = {"sum": lambda: sums.make(d, None, False, "+"), "difference": lambda: sums.make(d, None, False, "-"), "fact_en": lambda: facts.make(d, "en"),
                  "fact_es": lambda: facts.make(d, "es"), "scope": lambda: scope.make(d), "tool_call": lambda: tool_calls.make(d, None, thinking, "call"),
                  "tool_result": lambda: tool_calls.make(d, None, thinking, "result"), "tools_not_needed": lambda: tools_other(d, False), "repeat": lambda: chat.repeat(d),
-                 "count": lambda: chat.count(d), "chat": lambda: chat.small_talk(d), "memory": lambda: chat.memory(d), "turns": lambda: turns(d, False)}[category]()
+                 "count": lambda: chat.count(d), "json": lambda: chat.json_object(d), "chat": lambda: chat.small_talk(d), "memory": lambda: chat.memory(d), "turns": lambda: turns(d, False)}[category]()
         yield e
 
 
-CATEGORIES = ["sum", "difference", "fact_en", "fact_es", "tool_call", "tool_result", "tools_not_needed", "scope", "thinking", "repeat", "count", "chat", "memory", "turns"]
+CATEGORIES = ["sum", "difference", "fact_en", "fact_es", "tool_call", "tool_result", "tools_not_needed", "scope", "thinking", "repeat", "count", "json", "chat", "memory", "turns"]
 PROMPT_WEIGHT = 0.02   # of prompt tokens in the loss; replies weigh 1
 
 

@@ -46,6 +46,16 @@ def stored(name, w):
     return quantised(w, bits_of(name))
 
 
-def fake(name, w):
-    """stored(w) forward, identity backward."""
-    return w + (stored(name, w.detach()) - w.detach())
+def fake(params):
+    """{name: stored(w)} forward, identity backward. Widths are handled together: few, large operations."""
+    out = {}
+    for bits in (None, 4, 8):
+        names = [n for n in params if bits_of(n) == bits]
+        if bits is None:
+            values = [stored(n, params[n].detach()) for n in names]
+        else:
+            flat = quantised(torch.cat([params[n].detach().reshape(-1, GROUP) for n in names]), bits)
+            values = [v.view_as(params[n]) for n, v in zip(names, flat.split([params[n].numel() // GROUP for n in names]))]
+        for n, v in zip(names, values):
+            out[n] = params[n] + (v - params[n].detach())
+    return out

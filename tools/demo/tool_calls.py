@@ -1,6 +1,8 @@
 """Tool lists, requests that need a call, results, and replies that use the result.
 
 Held out: verbs, objects, parameter names, values and real-looking tools by hash of their text, and some request wordings."""
+import json
+
 import tool_data as D
 import words as W
 from example import Example, assistant, dumps, system, tool, user
@@ -43,6 +45,8 @@ def spoken(name):
 
 def property_of(d, kind, description, options=None):
     items = [("type", kind)] + ([("description", description)] if description else [])
+    if kind == "array":
+        items.append(("items", {"type": "string"}))
     if options:
         items.insert(d.randint(1, len(items)), ("enum", options))
     if d.chance(0.1):
@@ -98,7 +102,12 @@ def say(d, value, lang):
     if value is True or value is False:
         return d.choice({True: ["true", "on", "yes"], False: ["false", "off", "no"]}[value] if lang == "en" else
                         {True: ["true", "sí"], False: ["false", "no"]}[value])
-    return value if isinstance(value, str) else dumps(value)
+    if isinstance(value, list):
+        last = f" {'y' if lang == 'es' else 'and'} "
+        return ", ".join(value) if d.chance(0.5) else last.join(filter(None, [", ".join(value[:-1]), value[-1]]))
+    if isinstance(value, str):
+        return f'"{value}"' if d.chance(0.08) else value
+    return dumps(value)
 
 
 def made_param(d, used):
@@ -221,11 +230,17 @@ def result(d):
     if d.chance(0.2):
         keys[0] = d.choice([W.made_up(d), d.choice(W.NOUNS), f"{d.choice(W.NOUNS)}_{keys[0]}"])
     v = {k: result_value(d) for k in keys}
-    shown = ", ".join(f"{spoken(k)}: {flat(x)}" for k, x in v.items())
-    return dumps(v), shown, False
+    if d.chance(0.06):
+        v = {d.choice(W.NOUNS): v}
+    text = d.coin({"spaced": 6, "compact": 4, "indented": 1})
+    text = dumps(v) if text == "spaced" else json.dumps(v, ensure_ascii=False, **({"separators": (",", ":")} if text == "compact" else {"indent": 2}))
+    return text, flat(v), False
 
 
 def flat(x):
+    """How a reply says a JSON value."""
+    if isinstance(x, dict):
+        return ", ".join(f"{spoken(k)}: {flat(y)}" for k, y in x.items())
     return ", ".join(x) if isinstance(x, list) else x if isinstance(x, str) else dumps(x)
 
 
@@ -264,7 +279,7 @@ def make(d, lang=None, thinking=False, want=None):
     messages = []
     if d.chance(0.15):
         messages.append(system(d.choice(["You are a helpful assistant.", "Use the tools when they help.", "You can call tools.", "Eres un asistente útil."])))
-    for _ in range(0 if d.held else d.coin({0: 55, 1: 28, 2: 17})):
+    for _ in range(0 if d.held else d.coin({0: 55, 1: 26, 2: 15, 5: 4})):
         text, calls, _ = exchange(d, tools, lang)
         results = [result(d) for _ in calls]
         messages += [user(text), assistant("", calls)] + [tool(r[0]) for r in results] + [assistant(report(results, lang))]

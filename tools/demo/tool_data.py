@@ -20,7 +20,7 @@ def _url(r): return f"https://{r.choice([r.choice(W.NOUNS), W.made_up(r)])}.{r.c
 def _small(r): return r.randint(1, 12)
 def _int(r): return r.choice([r.randint(1, 30), r.randint(1, 100), r.randint(1, 999), r.randint(1000, 99999)])
 def _percent(r): return r.randint(0, 100)
-def _number(r): return r.choice([round(r.uniform(0.1, 99), 1), round(r.uniform(0.1, 999), 2), r.randint(1, 500)])
+def _number(r): return r.choice([round(r.uniform(-20, 40), 1), round(r.uniform(0.1, 99), 1), round(r.uniform(0.1, 999), 2), r.randint(1, 500)])
 def _degrees(r): return r.choice([r.randint(15, 30), round(r.uniform(15, 30), 1)])
 def _colour(r): return r.entity("red blue green yellow black white purple orange pink brown grey teal violet turquoise".split())
 def _language(r): return r.entity("English Spanish French German Italian Portuguese Japanese Chinese Arabic Russian Dutch Polish Greek Turkish Korean Swedish".split())
@@ -28,6 +28,7 @@ def _currency(r): return r.entity("EUR USD GBP JPY CHF CAD AUD MXN BRL INR SEK N
 def _phone(r): return "".join(r.choice("0123456789") for _ in range(9))
 def _bool(r): return r.chance(0.5)
 def _expression(r): return f"{r.randint(2, 999)} {r.choice('+-*/')} {r.randint(2, 99)}"
+def _list(r): return [r.entity(W.NOUNS) for _ in range(r.randint(1, 4))]
 def _day(r): return r.choice("Monday Tuesday Wednesday Thursday Friday Saturday Sunday today tomorrow".split())
 
 
@@ -71,6 +72,7 @@ PARAMS = [
     (["weight", "height", "width", "length", "distance", "radius", "rate", "threshold"], "number", ["The measure", "A number", "The value"], _number, ["with {p} {v}", "and a {p} of {v}"], ["con {p} {v}"]),
     (["urgent", "notify", "enabled", "public", "verbose", "recursive", "confirmed", "express", "dry_run", "private"], "boolean", ["Whether it is so", "True or false", "Flag"], _bool, ["with {p} {v}", "and {p} {v}", "with {p} set to {v}"],
      ["con {p} {v}", "y {p} {v}"]),
+    (["tags", "items", "names", "labels", "ingredients"], "array", ["Several names", "A list of words"], _list, ["with {p} {v}", "and the {p} {v}"], ["con {p} {v}"]),
     (["unit", "units"], "string", ["Unit of temperature"], enum("celsius", "fahrenheit"), ["in {v}"], ["en {v}"]),
     (["priority", "severity", "importance"], "string", ["The level"], enum("low", "medium", "high"), ["with {v} {p}", "with {p} {v}"], ["con {p} {v}"]),
     (["format", "output", "file_type"], "string", ["Output format"], enum("pdf", "csv", "json", "html", "xml"), ["as {v}", "in {v} format"], ["en formato {v}", "como {v}"]),

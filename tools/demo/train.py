@@ -67,11 +67,9 @@ def to_device(batch, device):
 
 def effective(params, qat, dtype):
     """The weights of the forward pass: matrices in `dtype`, routers and vectors f32."""
-    out = {}
-    for n, p in params.items():
-        p = quant.fake(n, p) if qat else p
-        out[n] = p.to(dtype) if quant.bits_of(n) == 4 else p
-    return out
+    if qat:
+        params = quant.fake(params)
+    return {n: p.to(dtype) if quant.bits_of(n) == 4 else p for n, p in params.items()}
 
 
 def forward(P, blocks, batch, cos, sin):
@@ -153,8 +151,8 @@ def main():
     p.add_argument("--state", default="/tmp/demo-state.pt")
     p.add_argument("--steps", type=int, default=9000)
     p.add_argument("--stop-after", type=float, default=1e9, help="seconds, counted from the start of the program")
-    p.add_argument("--rows", type=int, default=64)
-    p.add_argument("--length", type=int, default=1024)
+    p.add_argument("--rows", type=int, default=32)
+    p.add_argument("--length", type=int, default=2048)
     p.add_argument("--workers", type=int, default=14)
     p.add_argument("--warmup", type=int, default=150)
     p.add_argument("--decay-from", type=float, default=0.35)

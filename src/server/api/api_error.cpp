@@ -36,7 +36,7 @@ std::string render(int status, std::string_view message, std::string_view param,
 }
 
 std::string wrap(const std::string& object) {
-  return "{\"error\":" + object + "}";
+  return fmt::format("{{\"error\":{}}}", object);
 }
 
 }  // namespace
