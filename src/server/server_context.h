@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace orfebre {
@@ -21,19 +20,12 @@ struct SamplingDefaults {
 
 // The engine and the tokenizer must outlive the server.
 struct ServerContext {
-  ServerContext(Engine& the_engine, const text::Tokenizer& the_tokenizer, std::string name,
-                std::vector<int32_t> stops)
-      : engine(the_engine),
-        tokenizer(the_tokenizer),
-        model_name(std::move(name)),
-        stop_ids(std::move(stops)) {}
-
   Engine& engine;
   const text::Tokenizer& tokenizer;
   std::string model_name;         // the id in /v1/models and in replies
   std::vector<int32_t> stop_ids;  // end-of-turn ids
   bool thinks_by_default = true;  // when the client does not say
-  SamplingDefaults sampling;
+  SamplingDefaults sampling{};
   int train_context = 262144;  // what the model was trained for; Engine::max_context() is what is served
   int64_t created = 0;         // seconds since the epoch; 0: the server's start
   std::string fingerprint = "orfebre";  // system_fingerprint: program version and weights

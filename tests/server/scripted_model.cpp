@@ -1,7 +1,7 @@
 #include "server/scripted_model.h"
 
 #include "base/python_json.h"
-#include "text/pre_tokenizer.h"
+#include "text/encoding/pre_tokenizer.h"
 
 #include <chrono>
 #include <thread>

@@ -98,7 +98,12 @@ class ServerTest : public ::testing::Test {
     ASSERT_TRUE(eventually([&] { return ask(port(), get("/health")).status == 200; }));
   }
 
-  ServerContext context() { return ServerContext(*engine_, tokenizer_, "scripted", {testing::kEndOfTurn}); }
+  ServerContext context() {
+    return {.engine = *engine_,
+            .tokenizer = tokenizer_,
+            .model_name = "scripted",
+            .stop_ids = {testing::kEndOfTurn}};
+  }
   uint16_t port() const { return server_->port(); }
   TestResponse complete(const std::string& body) { return ask(port(), post("/v1/chat/completions", body)); }
 
