@@ -2,6 +2,7 @@
 // code.
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/system/signals.h"
 
 #include <cstdio>
 #include <exception>
@@ -31,6 +32,9 @@ int main(int argc, char** argv) {
     }
     return std::visit([](const auto& command) { return orfebre::cli::run_command(command); }, *line.command);
   } catch (const orfebre::Error& error) {
+    if (orfebre::cli::stop_requested().load()) {
+      return 0;  // what was going on was given up, as asked
+    }
     std::fprintf(stderr, "orfebre: %s\n", error.what());
     return exit_code(error.kind());
   } catch (const std::bad_alloc&) {

@@ -25,7 +25,7 @@ def test_json_report(binary):
 
 
 def test_table_and_several_sequences(binary):
-    result = run(binary, "bench", *QUICK, "--sequences", "3", "--repeat", "1")
+    result = run(binary, "bench", *QUICK, "--sequences", "3")
     assert result.returncode == 0, result.stderr
     assert "decode tok/s" in result.stdout and "read bandwidth" in result.stdout
 

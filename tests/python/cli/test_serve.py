@@ -81,7 +81,7 @@ def test_memory_is_planned_and_kept(serve):
     assert private_bytes <= planned_bytes, plan
 
 
-def test_interrupt_while_loading(binary, tmp_path):
+def test_signal_while_starting(binary):
     process = subprocess.Popen([str(binary), "serve", "--port", "0"], stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     process.send_signal(signal.SIGTERM)  # before, while or after it catches signals

@@ -90,6 +90,6 @@ def test_inspect_the_real_model_before_loading_it(binary, full_size):
 
 def test_the_real_model_on_a_small_machine_is_refused_before_loading(binary, full_size):
     result = run(binary, "run", "--model", str(full_size), "--memory", "16", "hi")
-    assert_one_sentence(result, 1, "16", "may be used")
+    assert_one_sentence(result, 1, "17.18 GB may be used")
     asked = run(binary, "serve", "--model", str(full_size), "--memory", "22", "--context", "262144", "--port", "0")
     assert_one_sentence(asked, 1, "largest context that fits is")
