@@ -21,7 +21,7 @@ def pytest_addoption(parser):
 
 @pytest.fixture(scope="session")
 def binary(pytestconfig) -> Path:
-    path = Path(pytestconfig.getoption("--binary"))
+    path = Path(pytestconfig.getoption("--binary")).resolve()
     assert path.is_file(), f"{path} is not built"
     return path
 
