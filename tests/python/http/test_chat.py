@@ -39,6 +39,7 @@ def join(stream):
 
 def test_reply_has_every_field(client):
     reply = client.chat.completions.create(**GREEDY)
+    assert reply._request_id
     assert reply.id.startswith("chatcmpl-") and reply.object == "chat.completion" and reply.created > 1.7e9
     assert reply.model and reply.system_fingerprint
     choice = reply.choices[0]
