@@ -224,12 +224,14 @@ void register_all() {
       const std::string name = path;
       benchmark::RegisterBenchmark(("read" + suffix).c_str(),
                                    [=](benchmark::State& s) { read_bandwidth(s, name, threads); })->UseRealTime();
-      for (const auto& [op, function] : ops) {
+      for (const auto& entry : ops) {
+        const char* const op = entry.first;
+        const Function function = entry.second;
         for (const int rows : {1, 2, 4, 8, 64, 512}) {
           if (function == head && rows > 8) {
             continue;
           }
-          benchmark::RegisterBenchmark((op + suffix + "/rows:" + std::to_string(rows)).c_str(),
+          benchmark::RegisterBenchmark((std::string(op) + suffix + "/rows:" + std::to_string(rows)).c_str(),
                                        [=](benchmark::State& s) { function(s, name, threads, rows); })->UseRealTime();
         }
       }

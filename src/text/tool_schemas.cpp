@@ -22,8 +22,6 @@ enum TypeBit : Types {
   kArray = 64
 };
 
-constexpr int kMaxSchemaDepth = 16;  // references may be circular
-
 Types type_named(std::string_view name) {
   static constexpr std::pair<std::string_view, Types> kNames[] = {
       {"string", kString}, {"integer", kInteger}, {"number", kNumber}, {"boolean", kBoolean},
@@ -67,44 +65,63 @@ const PyJson* resolve(const PyJson& root, std::string_view reference) {
   return node;
 }
 
-Types schema_types(const PyJson& schema, const PyJson& root, int depth);
+// Reads one parameter's schema. References may be circular and branch, so the nodes visited are counted.
+class TypeReader {
+ public:
+  explicit TypeReader(const PyJson& root) : root_(root) {}
 
-// Of anyOf and its like: everything that a branch allows; any type if one branch allows any.
-Types branch_types(const PyJson& branches, const PyJson& root, int depth) {
-  Types all = 0;
-  for (const PyJson& branch : branches.items) {
-    const Types types = schema_types(branch, root, depth + 1);
-    if (types == 0) return 0;
-    all |= types;
+  Types types(const PyJson& schema) {
+    if (--nodes_left_ < 0 || !schema.is_object()) return 0;
+    if (const PyJson* reference = schema.find("$ref"); reference != nullptr && reference->is_string()) {
+      const PyJson* target = resolve(root_, reference->text);
+      return target == nullptr ? 0 : types(*target);
+    }
+    Types found = named_types(schema);
+    for (const char* key : {"anyOf", "oneOf", "allOf"}) {
+      const PyJson* branches = found == 0 ? schema.find(key) : nullptr;
+      if (branches != nullptr) found = branch_types(*branches);
+    }
+    if (found == 0) found = implied_types(schema);
+    const PyJson* nullable = schema.find("nullable");
+    return found != 0 && nullable != nullptr && nullable->boolean ? found | kNull : found;
   }
-  return all;
-}
 
-Types schema_types(const PyJson& schema, const PyJson& root, int depth) {
-  if (depth > kMaxSchemaDepth || !schema.is_object()) return 0;
-  if (const PyJson* reference = schema.find("$ref"); reference != nullptr && reference->is_string()) {
-    const PyJson* target = resolve(root, reference->text);
-    return target == nullptr ? 0 : schema_types(*target, root, depth + 1);
+ private:
+  static constexpr int kMaxNodes = 200;
+
+  static Types named_types(const PyJson& schema) {
+    const PyJson* type = schema.find("type");
+    if (type == nullptr) return 0;
+    Types found = type->is_string() ? type_named(type->text) : 0;
+    for (const PyJson& item : type->items) found |= type_named(item.text);
+    return found;
   }
-  Types types = 0;
-  if (const PyJson* type = schema.find("type"); type != nullptr) {
-    types = type->is_string() ? type_named(type->text) : 0;
-    for (const PyJson& item : type->items) types |= type_named(item.text);
+
+  static Types implied_types(const PyJson& schema) {
+    Types found = 0;
+    if (const PyJson* values = schema.find("enum"); values != nullptr) {
+      for (const PyJson& value : values->items) found |= type_of(value);
+    }
+    if (const PyJson* value = schema.find("const"); value != nullptr) found |= type_of(*value);
+    if (found == 0 && schema.find("properties") != nullptr) found = kObject;
+    if (found == 0 && schema.find("items") != nullptr) found = kArray;
+    return found;
   }
-  for (const char* key : {"anyOf", "oneOf", "allOf"}) {
-    const PyJson* branches = types == 0 ? schema.find(key) : nullptr;
-    if (branches != nullptr) types = branch_types(*branches, root, depth);
+
+  // Everything that a branch allows; any type if one branch allows any.
+  Types branch_types(const PyJson& branches) {
+    Types all = 0;
+    for (const PyJson& branch : branches.items) {
+      const Types found = types(branch);
+      if (found == 0) return 0;
+      all |= found;
+    }
+    return all;
   }
-  if (const PyJson* values = schema.find("enum"); values != nullptr && types == 0) {
-    for (const PyJson& value : values->items) types |= type_of(value);
-  }
-  if (const PyJson* value = schema.find("const"); value != nullptr && types == 0) types = type_of(*value);
-  if (types == 0 && schema.find("properties") != nullptr) types = kObject;
-  if (types == 0 && schema.find("items") != nullptr) types = kArray;
-  const PyJson* nullable = schema.find("nullable");
-  if (types != 0 && nullable != nullptr && nullable->boolean) types |= kNull;
-  return types;
-}
+
+  const PyJson& root_;
+  int nodes_left_ = kMaxNodes;
+};
 
 std::string json_string(std::string_view text) {
   std::string out;
@@ -197,7 +214,7 @@ struct ToolSchemas::Impl {
     const PyJson* properties = schema == nullptr ? nullptr : schema->find("properties");
     if (properties == nullptr) return;
     for (const auto& [key, value] : properties->members) {
-      parameters.push_back({key, schema_types(value, *schema, 0), false});
+      parameters.push_back({key, TypeReader(*schema).types(value), false});
     }
     const PyJson* required = schema->find("required");
     if (required == nullptr) return;

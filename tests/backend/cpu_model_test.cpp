@@ -86,7 +86,7 @@ TEST_P(CpuModel, StaysCloseToTheReference) {
   const int32_t wanted[] = {0, 1, 2, 62, 63, 64, 100, 129};
   const std::vector<float> expected = Sequence(*reference).feed(prompt, wanted);
   const std::vector<float> actual = Sequence(model).feed(prompt, wanted);
-  EXPECT_LT(relative_difference(actual, expected), 2e-3);
+  EXPECT_LT(relative_difference(actual, expected), 4e-3);
 }
 
 TEST_P(CpuModel, ChunksAndKindsOfStepDoNotChangeABit) {

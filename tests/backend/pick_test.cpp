@@ -1,6 +1,6 @@
-// How a row of logits becomes a token, against an independent computation in double and, for draws, by
-// frequency.
-#include "backend/reference/reference_backend.h"
+// How a row of logits becomes a token, on every backend of this machine, against an independent computation
+// in double and, for draws, by frequency.
+#include "backend/backend.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ constexpr int kVocab = 100;  // not a multiple of 32, so that the last mask word
 constexpr int kMaskWords = 4;
 
 // One pick launch over logits [n, kVocab] and what it leaves behind.
-class Pick : public ::testing::Test {
+class Pick : public ::testing::TestWithParam<std::string> {
  protected:
   Pick() {
     std::mt19937 random(3);
@@ -105,10 +105,10 @@ class Pick : public ::testing::Test {
   std::vector<uint32_t> masks_ = std::vector<uint32_t>(kMaskWords, 0);
   std::vector<uint32_t> counts_ = std::vector<uint32_t>(kMaxLanes * kVocab, 0);
   std::vector<int32_t> picked_ = std::vector<int32_t>(kMaxLanes, -7);
-  std::unique_ptr<Backend> backend_ = make_reference_backend(ShapeId::kDemo, {});
+  std::unique_ptr<Backend> backend_ = make_backend(GetParam(), ShapeId::kDemo, {});
 };
 
-TEST_F(Pick, GreedyTakesTheLargestAndReportsLogprobs) {
+TEST_P(Pick, GreedyTakesTheLargestAndReportsLogprobs) {
   PickRow row = plain_row();
   row.lane = 3;
   const PickResult result = run(row);
@@ -125,7 +125,7 @@ TEST_F(Pick, GreedyTakesTheLargestAndReportsLogprobs) {
   EXPECT_EQ(std::accumulate(counts_.begin(), counts_.end(), 0u), 1u);
 }
 
-TEST_F(Pick, TiesGoToTheLowerId) {
+TEST_P(Pick, TiesGoToTheLowerId) {
   logit(70) = logit(31) = logit(32) = 50.0f;
   const PickResult result = run(plain_row());
   EXPECT_EQ(result.token, 31);
@@ -133,7 +133,7 @@ TEST_F(Pick, TiesGoToTheLowerId) {
   EXPECT_EQ(result.top_ids[2], 70);
 }
 
-TEST_F(Pick, ReadsItsOwnLogitRowAndLane) {
+TEST_P(Pick, ReadsItsOwnLogitRowAndLane) {
   logits_.resize(2 * kVocab, 0.0f);
   logits_[kVocab + 42] = 9.0f;
   PickRow row = plain_row();
@@ -144,7 +144,7 @@ TEST_F(Pick, ReadsItsOwnLogitRowAndLane) {
   EXPECT_EQ(picked_[0], -7);
 }
 
-TEST_F(Pick, BiasPenaltiesAndMaskInThatOrder) {
+TEST_P(Pick, BiasPenaltiesAndMaskInThatOrder) {
   const int best = ranking()[0];
   const int second = ranking()[1];
   bias_ids_ = {1, best};
@@ -170,7 +170,7 @@ TEST_F(Pick, BiasPenaltiesAndMaskInThatOrder) {
   EXPECT_EQ(run(row).token, 8) << "(10 - 12) * 4 = -8 beats -9; 10 / 4 - 12 = -9.5 would not";
 }
 
-TEST_F(Pick, RepetitionCountsPromptAndReplyTheOthersTheReplyAlone) {
+TEST_P(Pick, RepetitionCountsPromptAndReplyTheOthersTheReplyAlone) {
   std::fill(logits_.begin(), logits_.end(), -50.0f);
   logit(1) = 4.0f;
   logit(2) = 3.0f;
@@ -198,7 +198,7 @@ TEST_F(Pick, RepetitionCountsPromptAndReplyTheOthersTheReplyAlone) {
   EXPECT_EQ(run(row).token, 2) << "-2 * 1.5 < -2.5: a penalty never helps a negative logit";
 }
 
-TEST_F(Pick, MasksAllowOnlyTheirTokens) {
+TEST_P(Pick, MasksAllowOnlyTheirTokens) {
   masks_.assign(2 * kMaskWords, 0xffffffffu);
   masks_[kMaskWords + 0] = masks_[kMaskWords + 1] = masks_[kMaskWords + 2] = masks_[kMaskWords + 3] = 0u;
   masks_[kMaskWords + 3] = 1u << 2;   // id 98
@@ -212,7 +212,7 @@ TEST_F(Pick, MasksAllowOnlyTheirTokens) {
   expect_distribution(frequencies(row, 2000), {63, 98}, 1.0);
 }
 
-TEST_F(Pick, ForcedTokenIsTakenWhateverElseIsAsked) {
+TEST_P(Pick, ForcedTokenIsTakenWhateverElseIsAsked) {
   PickRow row = plain_row();
   row.forced_token = ranking()[50];
   row.mask = 0;  // allows nothing
@@ -224,7 +224,7 @@ TEST_F(Pick, ForcedTokenIsTakenWhateverElseIsAsked) {
   EXPECT_EQ(counts_[static_cast<size_t>(result.token)], 1u);
 }
 
-TEST_F(Pick, DrawsFollowTheTemperature) {
+TEST_P(Pick, DrawsFollowTheTemperature) {
   std::vector<int> all = ranking();
   PickRow row = plain_row();
   for (const float temperature : {0.5f, 1.0f, 2.5f}) {
@@ -234,7 +234,7 @@ TEST_F(Pick, DrawsFollowTheTemperature) {
   }
 }
 
-TEST_F(Pick, TopKTopPMinPInThatOrder) {
+TEST_P(Pick, TopKTopPMinPInThatOrder) {
   // e^logit: 40, 30, 20, 10 of 100, and 1e-9 for the others.
   std::fill(logits_.begin(), logits_.end(), -20.0f);
   logit(5) = std::log(40.0f);
@@ -272,7 +272,7 @@ TEST_F(Pick, TopKTopPMinPInThatOrder) {
   EXPECT_EQ(drawn(), (std::set<int>{5, 17}));
 }
 
-TEST_F(Pick, TheDrawDependsOnSeedAndPositionAlone) {
+TEST_P(Pick, TheDrawDependsOnSeedAndPositionAlone) {
   PickRow row = plain_row();
   row.temperature = 1.0f;
   row.seed = 77;
@@ -291,7 +291,7 @@ TEST_F(Pick, TheDrawDependsOnSeedAndPositionAlone) {
   EXPECT_GT(by_seed.size(), 5u);
 }
 
-TEST_F(Pick, TinyTemperaturesAndHugeLogitsStayFinite) {
+TEST_P(Pick, TinyTemperaturesAndHugeLogitsStayFinite) {
   logit(44) = 3.0e38f;
   PickRow row = plain_row();
   row.temperature = 1e-30f;
@@ -304,7 +304,7 @@ TEST_F(Pick, TinyTemperaturesAndHugeLogitsStayFinite) {
   EXPECT_EQ(run(row).token, 45);
 }
 
-TEST_F(Pick, BrokenLogitsFailTheirRowAlone) {
+TEST_P(Pick, BrokenLogitsFailTheirRowAlone) {
   logits_.resize(3 * kVocab);
   std::copy_n(logits_.begin(), kVocab, logits_.begin() + kVocab);
   std::copy_n(logits_.begin(), kVocab, logits_.begin() + 2 * kVocab);
@@ -325,7 +325,7 @@ TEST_F(Pick, BrokenLogitsFailTheirRowAlone) {
   EXPECT_EQ(std::accumulate(counts_.begin(), counts_.begin() + 2 * kVocab, 0u), 0u);
 }
 
-TEST_F(Pick, NothingLeftIsAFailure) {
+TEST_P(Pick, NothingLeftIsAFailure) {
   PickRow row = plain_row();
   row.mask = 0;
   EXPECT_EQ(run(row).status, kPickNothingLeft);
@@ -333,7 +333,7 @@ TEST_F(Pick, NothingLeftIsAFailure) {
   EXPECT_EQ(run(row).status, kPickNothingLeft);
 }
 
-TEST_F(Pick, PaddingRowsOfTheHeadNeverCome) {
+TEST_P(Pick, PaddingRowsOfTheHeadNeverCome) {
   for (int id = 90; id < kVocab; ++id) {
     logit(id) = NAN;
   }
@@ -349,6 +349,9 @@ TEST_F(Pick, PaddingRowsOfTheHeadNeverCome) {
   row.n_vocab = 3;
   EXPECT_EQ(run(row).top_ids[3], -1) << "fewer than 20 tokens: the rest is empty";
 }
+
+INSTANTIATE_TEST_SUITE_P(Backends, Pick, ::testing::ValuesIn(available_backends()),
+                         [](const auto& backend) { return backend.param; });
 
 }  // namespace
 }  // namespace orfebre

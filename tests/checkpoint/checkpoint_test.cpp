@@ -402,6 +402,32 @@ TEST_F(HeaderTest, NonFiniteNumbersNameTheirTensor) {
   });
 }
 
+TEST_F(HeaderTest, VectorsOfEveryFloatTypeWidenExactly) {
+  const std::string name = "language_model.model.norm.weight";
+  const std::vector<float> numbers = {1.0f, -0.5f, 1.5f, 0.0f};  // exact in all three
+  for (const TensorDtype dtype : {TensorDtype::kBf16, TensorDtype::kF16, TensorDtype::kF32}) {
+    SCOPED_TRACE(dtype_name(dtype));
+    TestTensor& tensor = tensors_.at(name);
+    tensor.dtype = dtype;
+    tensor.bytes.clear();
+    for (int index = 0; index < 256; ++index) {
+      const float number = numbers[static_cast<size_t>(index) % 4];
+      const bf16 brain = to_bf16(number);
+      const f16 half = to_f16(number);
+      const void* source = dtype == TensorDtype::kBf16  ? static_cast<const void*>(&brain)
+                           : dtype == TensorDtype::kF16 ? static_cast<const void*>(&half)
+                                                        : static_cast<const void*>(&number);
+      tensor.bytes.append(static_cast<const char*>(source), dtype_bytes(dtype));
+    }
+    write_tensors(directory_.path(), tensors_);
+    Checkpoint checkpoint(directory_.path());
+    const std::vector<float> values = checkpoint.read_vector({VectorRole::kFinalNorm, -1, 256});
+    for (size_t index = 0; index < values.size(); ++index) {
+      EXPECT_EQ(values[index], numbers[index % 4]) << index;
+    }
+  }
+}
+
 TEST_F(HeaderTest, FileTruncatedOrReplacedWhileLoading) {
   const MatrixSpec head{MatrixRole::kHead, -1, 1, 4096, 256};
   const MatrixSpec embedding{MatrixRole::kEmbedding, -1, 1, 4096, 256};

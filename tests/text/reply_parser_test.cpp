@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/python_json.h"
 #include "text/chat_template.h"
 
@@ -130,6 +131,29 @@ TEST(ReplyParser, ConvertsBySchema) {
   EXPECT_EQ(value("any", "5"), "5");
   EXPECT_EQ(value("any", "word"), R"("word")");
   EXPECT_EQ(value("any", "\"quoted\""), R"("\"quoted\"")");
+}
+
+TEST(ToolSchemas, CircularSchemasEnd) {
+  std::string branches;
+  for (int i = 0; i < 20; ++i) branches += R"({"$ref":"#/$defs/a"},)";
+  const std::vector<std::string> tools = {
+      R"({"name":"f","parameters":{"properties":{"x":{"$ref":"#/$defs/a"}},"$defs":{"a":{"anyOf":[)" +
+      branches + R"({"type":"integer"}]}}}})"};
+  const ToolSchemas all(tools);
+  EXPECT_EQ(all.to_json("f", "x", "5"), "5");
+}
+
+TEST(ToolSchemas, IgnoresWhatIsNoFunction) {
+  const std::vector<std::string> tools = {
+      R"({"type":"web_search"})",         R"({"type":"function","function":{"name":7}})",  "[]", "3",
+      R"({"name":"g","parameters":[1]})", R"({"name":"h","parameters":{"properties":[]}})"};
+  const ToolSchemas all(tools);
+  EXPECT_TRUE(all.knows("g"));
+  EXPECT_TRUE(all.knows("h"));
+  EXPECT_FALSE(all.knows("web_search"));
+  EXPECT_TRUE(ToolSchemas().empty());
+  const std::vector<std::string> broken = {"{"};
+  EXPECT_THROW(ToolSchemas{broken}, Error);
 }
 
 TEST(ReplyParser, ValuesMayHoldMarkup) {
@@ -389,8 +413,8 @@ TEST(ReplyParser, LongRepliesTakeLinearTime) {
     many_tags += "<</thin<tool_";
     value += "</parameter <";
   }
-  for (const std::string& text :
-       {many_tags, value, value + std::string(1'000'000, '\n'), std::string(1'000'000, '<')}) {
+  for (const std::string& text : {many_tags, value, value + std::string(1'000'000, '\n'),
+                                  std::string(1'000'000, '<'), "x" + std::string(1'000'000, '\n') + "y"}) {
     std::vector<std::size_t> cuts;
     for (std::size_t i = 7; i < text.size(); i += 7) cuts.push_back(i);
     const ParsedReply reply = stream(text, cuts, kPlain);

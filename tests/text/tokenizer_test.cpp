@@ -53,6 +53,8 @@ TEST(Tokenizer, EqualsHuggingFaceTokenizers) {
 }
 
 TEST(Tokenizer, EqualsHuggingFaceTokenizersWithTheDemoVocabulary) {
+  SCOPED_TRACE(
+      "after a new demo vocabulary: tools/text/make_token_fixtures.py ids demo models/demo/tokenizer.json");
   expect_ids(Tokenizer::from_file(ORFEBRE_DEMO_MODEL_DIR "/tokenizer.json"), "token_ids_demo.json");
 }
 

@@ -3,6 +3,9 @@
 Usage: python make_export_fixture.py TESTS_DATA_CHECKPOINT_DIR
 Reads demo_config.json there; writes export_fixture.json, which lists dtype, shape and CRC-32 of every tensor that the
 converter makes (for a BF16 and for an F32 source), and demo_config_mlx.json, the config that it writes.
+
+       python make_export_fixture.py --write-source DIR   only writes the BF16 source, to a new directory
+       python make_export_fixture.py --list DIR           prints the listing of what mlx-lm loads from an MLX directory
 """
 
 import importlib
@@ -113,8 +116,7 @@ def listing(model):
     return result
 
 
-def main():
-    data = pathlib.Path(sys.argv[1])
+def make_fixture(data):
     fixture = {}
     for kind in ("bf16", "f32"):
         with tempfile.TemporaryDirectory() as directory:
@@ -124,6 +126,18 @@ def main():
     utils.save_config(config, data / "demo_config_mlx.json")
     (data / "export_fixture.json").write_text(json.dumps(fixture, indent=0) + "\n")
     print({kind: len(entries) for kind, entries in fixture.items()}, "tensors")
+
+
+def main():
+    path = pathlib.Path(sys.argv[-1])
+    if sys.argv[1] == "--write-source":
+        path.mkdir()
+        data = pathlib.Path(__file__).resolve().parents[2] / "tests" / "data" / "checkpoint"
+        write_source(path, data / "demo_config.json", all_f32=False)
+    elif sys.argv[1] == "--list":
+        print(json.dumps(listing(utils.load_model(path)[0])))
+    else:
+        make_fixture(path)
 
 
 main()

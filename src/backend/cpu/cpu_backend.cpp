@@ -11,12 +11,28 @@
 #include <limits>
 #include <numeric>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 namespace orfebre {
 namespace cpu {
 
 #if defined(__x86_64__)
+namespace {
+
+bool has_f16c() {  // clang 14 does not know this name in __builtin_cpu_supports
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+
+}  // namespace
+
 bool runs_avx2() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
 }
 
 bool runs_avx512() {

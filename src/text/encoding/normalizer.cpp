@@ -53,29 +53,9 @@ void append_composed(std::vector<utf8proc_int32_t>& code_points, std::string& ou
   code_points.clear();
 }
 
-}  // namespace
-
-bool is_surely_nfc(std::string_view text) {
-  const auto byte = [text](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
-  };
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const int lead = byte(i);
-    // Below U+0300; continuation bytes; U+0400..047F; U+4000..9FFF; U+B000..D7FF: nothing composes here.
-    const bool stable = lead < 0xCC || lead == 0xD0 || lead == 0xD1 || (lead >= 0xE4 && lead <= 0xE9) ||
-                        (lead >= 0xEB && lead <= 0xED);
-    if (stable) continue;
-    const bool general_punctuation = lead == 0xE2 && byte(i + 1) == 0x80 && byte(i + 2) > 0x81;
-    const bool emoji = lead == 0xF0 && byte(i + 1) == 0x9F;
-    if (!general_punctuation && !emoji) return false;
-  }
-  return true;
-}
-
-std::string to_nfc(std::string_view text) {
+// NFC of a region that no composition crosses.
+void append_nfc(std::string_view text, std::string& out) {
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
-  std::string out;
-  out.reserve(text.size());
   std::vector<utf8proc_int32_t> pending;  // decomposed, since the last newer mark
   std::size_t pos = 0;
   while (pos < text.size()) {
@@ -94,7 +74,71 @@ std::string to_nfc(std::string_view text) {
     pending.insert(pending.end(), parts, parts + n_parts);
   }
   append_composed(pending, out);
-  return out;
+}
+
+int byte_at(std::string_view text, std::size_t i) {
+  return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
+}
+
+// Whether the character whose lead byte is at `i` is common, its own NFC, no combining mark, and never the
+// second part of a composition. False says nothing.
+bool is_surely_stable(std::string_view text, std::size_t i) {
+  const int lead = byte_at(text, i), second = byte_at(text, i + 1), third = byte_at(text, i + 2);
+  switch (lead) {
+    case 0xE1:  // U+1E00..1EFF: Vietnamese
+      return second >= 0xB8 && second <= 0xBB;
+    case 0xE2:  // punctuation, arrows, mathematics, boxes, without U+2000, U+2001, the Ohm, Kelvin, Angstrom
+                // signs
+      return (second == 0x80 && third > 0x81) || second == 0x81 || second == 0x82 ||
+             (second >= 0x85 && second <= 0x8B) || (second >= 0x8D && second <= 0xAA);
+    case 0xE3:  // kana and CJK punctuation, without their marks
+      return (second == 0x80 && third < 0xAA) || second == 0x81 ||
+             (second == 0x82 && third != 0x99 && third != 0x9A) || second == 0x83;
+    case 0xEF:  // full width forms
+      return second >= 0xBC;
+    case 0xF0:  // emoji
+      return second == 0x9F;
+    default:
+      // Below U+0300 and continuation bytes; U+03C0..047F; U+04C0..057F; U+4000..9FFF; U+B000..D7FF.
+      return lead < 0xCC || lead == 0xCF || lead == 0xD0 || lead == 0xD1 || (lead >= 0xD3 && lead <= 0xD5) ||
+             (lead >= 0xE4 && lead <= 0xE9) || (lead >= 0xEB && lead <= 0xED);
+  }
+}
+
+// The first character from `pos` on that may not be stable, or the text's size.
+std::size_t find_unsure(std::string_view text, std::size_t pos) {
+  while (pos < text.size() && is_surely_stable(text, pos)) ++pos;
+  return pos;
+}
+
+bool is_ascii(std::string_view text, std::size_t i) {
+  return byte_at(text, i) < 0x80;
+}
+
+}  // namespace
+
+bool is_surely_nfc(std::string_view text) {
+  return find_unsure(text, 0) == text.size();
+}
+
+std::string to_nfc(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  std::size_t pos = 0;
+  for (;;) {
+    // No composition crosses into an ASCII character, so a region from one to before the next stands alone.
+    const std::size_t unsure = find_unsure(text, pos);
+    std::size_t begin = unsure, end = unsure;
+    if (unsure < text.size()) {
+      while (begin > pos && !is_ascii(text, begin - 1)) --begin;
+      if (begin > pos) --begin;
+      while (end < text.size() && !is_ascii(text, end)) ++end;
+    }
+    out.append(text, pos, begin - pos);
+    if (begin == text.size()) return out;
+    append_nfc(text.substr(begin, end - begin), out);
+    pos = end;
+  }
 }
 
 }  // namespace orfebre::text

@@ -6,7 +6,6 @@
 #include <array>
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "base/error.h"
@@ -194,8 +193,10 @@ class Reader {
   }
 
   void claim_id(std::int32_t id, const Place& place) {
-    if (!ids_.insert(id).second)
-      refuse(place, "an id of its own", "id " + std::to_string(id) + " given twice");
+    const auto i = static_cast<std::size_t>(id);
+    if (i >= ids_.size()) ids_.resize(std::max(i + 1, ids_.size() * 2), false);
+    if (ids_[i]) refuse(place, "an id of its own", "id " + std::to_string(id) + " given twice");
+    ids_[i] = true;
     out_.n_ids = std::max(out_.n_ids, id + 1);
   }
 
@@ -226,6 +227,8 @@ class Reader {
     dom::object vocab;
     const dom::element value = need(model, "vocab", top_.at("model"));
     if (value.get(vocab) != simdjson::SUCCESS) refuse(place, "an object", describe(value));
+    id_of_bytes_.reserve(vocab.size());
+    out_.tokens.reserve(vocab.size());
     for (const auto& [text, number] : vocab) {
       const std::int32_t id = need_id(number, place);
       if (const auto added = added_ids_.find(std::string(text)); added != added_ids_.end()) {
@@ -290,7 +293,7 @@ class Reader {
   Place top_;
   ByteAlphabet alphabet_;
   TokenizerFile out_;
-  std::unordered_set<std::int32_t> ids_;
+  std::vector<bool> ids_;  // given so far
   std::unordered_map<std::string, std::int32_t> added_ids_;
   std::unordered_map<std::string, std::int32_t> id_of_bytes_;
 };
