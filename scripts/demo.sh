@@ -21,7 +21,8 @@ if [[ ! -x $program ]]; then
 fi
 scripts/build.sh release orfebre
 
-"$program" serve --port "$port" &
+log=build/release/server.log
+"$program" serve --port "$port" 2>"$log" &
 server=$!
 stop_server() {
   kill -TERM "$server" 2>/dev/null || true
@@ -30,12 +31,14 @@ stop_server() {
 trap stop_server EXIT
 trap 'exit 0' INT TERM
 
-if ! python3 scripts/ask.py --wait-for "$server" "$url" "$question"; then
-  # A server that did not start has said why in one sentence.
+if ! python3 scripts/ask.py --wait-for "$server" "$url"; then
   trap - EXIT
   kill -TERM "$server" 2>/dev/null || true
+  cat "$log" >&2
   wait "$server" && exit 1 || exit $?
 fi
+cat "$log"
+python3 scripts/ask.py "$url" "$question"
 
 cat <<TEXT
 
@@ -53,6 +56,6 @@ TEXT
 
 if [[ $mode == serve ]]; then
   echo
-  echo "Serving on $url; Ctrl-C stops."
+  echo "Serving on $url; its log is $log; Ctrl-C stops."
   wait "$server"
 fi

@@ -29,7 +29,7 @@ ServerOptions server_options(const ServeCommand& command) {
 
 ServerContext server_context(const ServeCommand& command, LoadedModel& model) {
   const std::string name = command.model_name.empty() ? model_dir_name(model.directory) : command.model_name;
-  ServerContext context(*model.engine, *model.tokenizer, name, model.stop_ids);
+  ServerContext context{*model.engine, *model.tokenizer, name, model.stop_ids};
   context.thinks_by_default = !command.no_think;
   context.sampling = model.sampling;
   context.train_context = model.model_context;
