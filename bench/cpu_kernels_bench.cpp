@@ -35,8 +35,10 @@ struct RandomTensor {
   RandomTensor(int n_matrices, int n_out, int n_in, int bits) {
     const size_t weights = static_cast<size_t>(n_matrices) * static_cast<size_t>(n_out) * static_cast<size_t>(n_in);
     codes.resize(weights * static_cast<size_t>(bits) / 32);
-    for (uint32_t& word : codes) {
-      word = static_cast<uint32_t>(next_random());
+    for (size_t i = 0; i + 2 <= codes.size(); i += 2) {
+      const uint64_t word = next_random();
+      codes[i] = static_cast<uint32_t>(word);
+      codes[i + 1] = static_cast<uint32_t>(word >> 32);
     }
     for (size_t i = 0; i < weights / 64; ++i) {
       const float scale = 0.01f + 1e-4f * static_cast<float>(next_random() % 64);
@@ -55,22 +57,21 @@ float* random_floats(Backend& backend, uint64_t count) {
   return values;
 }
 
-// A backend with what the measured ops need, made once for each (path, threads).
+// What the measured ops need. The layouts do not depend on the instruction set or the number of threads, so
+// one set of weights serves every backend.
 struct Bench {
-  std::unique_ptr<Backend> backend;
+  std::unique_ptr<Backend> owner = make_cpu_backend(ShapeId::kQwen36, {});
+  std::map<std::pair<std::string, int>, std::unique_ptr<Backend>> backends;
+  Backend* backend = nullptr;  // the one being measured
   Matrix head, qkv, z, a, b, gate, up, down, shared_gate, shared_up, shared_down;
   float *residual, *norm, *logits, *activated, *weights, *out;
   int32_t* ids;
 
   static constexpr int kMaxRows = 512;
 
-  Bench(const std::string& path, int threads) {
-    BackendOptions options;
-    options.cpu_path = path;
-    options.threads = threads;
-    backend = make_cpu_backend(ShapeId::kQwen36, options);
+  Bench() {
     const auto upload = [&](MatrixRole role, int n, int n_out, int n_in) {
-      return backend->upload_matrix(role, RandomTensor(n, n_out, n_in, 4).view);
+      return owner->upload_matrix(role, RandomTensor(n, n_out, n_in, 4).view);
     };
     head = upload(MatrixRole::kHead, 1, 248320, kHidden);
     qkv = upload(MatrixRole::kGdnQkv, 1, 8192, kHidden);
@@ -83,13 +84,24 @@ struct Bench {
     shared_gate = upload(MatrixRole::kSharedUpGate, 1, 512, kHidden);
     shared_up = upload(MatrixRole::kSharedUp, 1, 512, kHidden);
     shared_down = upload(MatrixRole::kSharedDown, 1, kHidden, 512);
-    residual = random_floats(*backend, uint64_t{kMaxRows} * kHidden);
-    norm = random_floats(*backend, kHidden);
-    logits = random_floats(*backend, uint64_t{8} * 248320);
-    activated = random_floats(*backend, uint64_t{kMaxRows} * 9 * 512);
-    weights = random_floats(*backend, uint64_t{kMaxRows} * 9);
-    out = random_floats(*backend, uint64_t{kMaxRows} * 12352);
-    ids = static_cast<int32_t*>(backend->allocate(kMaxRows * 8 * sizeof(int32_t), "ids"));
+    residual = random_floats(*owner, uint64_t{kMaxRows} * kHidden);
+    norm = random_floats(*owner, kHidden);
+    logits = random_floats(*owner, uint64_t{8} * 248320);
+    activated = random_floats(*owner, uint64_t{kMaxRows} * 9 * 512);
+    weights = random_floats(*owner, uint64_t{kMaxRows} * 9);
+    out = random_floats(*owner, uint64_t{kMaxRows} * 12352);
+    ids = static_cast<int32_t*>(owner->allocate(kMaxRows * 8 * sizeof(int32_t), "ids"));
+  }
+
+  void use(const std::string& path, int threads) {
+    std::unique_ptr<Backend>& entry = backends[{path, threads}];
+    if (!entry) {
+      BackendOptions options;
+      options.cpu_path = path;
+      options.threads = threads;
+      entry = make_cpu_backend(ShapeId::kQwen36, options);
+    }
+    backend = entry.get();
   }
 
   const StepHeader* step(int n_rows) {
@@ -124,13 +136,9 @@ struct Bench {
 };
 
 Bench& bench_of(const std::string& path, int threads) {
-  static std::map<std::pair<std::string, int>, std::unique_ptr<Bench>> benches;
-  std::unique_ptr<Bench>& bench = benches[{path, threads}];
-  if (!bench) {
-    benches.clear();  // one at a time: each holds 900 MB
-    bench = std::make_unique<Bench>(path, threads);
-  }
-  return *bench;
+  static Bench bench;
+  bench.use(path, threads);
+  return bench;
 }
 
 uint64_t bytes_of(const Matrix& m, int n_matrices) {
