@@ -17,6 +17,7 @@ namespace {
 using benchmark::Counter;
 
 constexpr int kHidden = Qwen36::kHidden;
+constexpr uint64_t kStateFloats = 32 * 128 * 128 + 3 * 8192;  // one layer
 
 uint64_t next_random() {
   static uint64_t state = 0x9e3779b97f4a7c15ull;
@@ -64,10 +65,12 @@ struct Bench {
   std::map<std::pair<std::string, int>, std::unique_ptr<Backend>> backends;
   Backend* backend = nullptr;  // the one being measured
   Matrix head, qkv, z, a, b, gate, up, down, shared_gate, shared_up, shared_down;
-  float *residual, *norm, *logits, *activated, *weights, *out;
+  float *residual, *norm, *logits, *activated, *weights, *out, *state;
+  uint8_t* cache;
   int32_t* ids;
 
   static constexpr int kMaxRows = 512;
+  static constexpr int kMaxBlocks = 512;
 
   Bench() {
     const auto upload = [&](MatrixRole role, int n, int n_out, int n_in) {
@@ -90,6 +93,11 @@ struct Bench {
     activated = random_floats(*owner, uint64_t{kMaxRows} * 9 * 512);
     weights = random_floats(*owner, uint64_t{kMaxRows} * 9);
     out = random_floats(*owner, uint64_t{kMaxRows} * 12352);
+    state = random_floats(*owner, 2 * kStateFloats);
+    cache = static_cast<uint8_t*>(owner->allocate(kMaxBlocks * owner->info().kv_block_bytes, "KV cache"));
+    for (uint64_t i = 0; i < kMaxBlocks * owner->info().kv_block_bytes / 2; ++i) {
+      reinterpret_cast<f16*>(cache)[i] = to_f16(static_cast<float>(i % 1999) / 1000.0f - 1.0f);
+    }
     ids = static_cast<int32_t*>(owner->allocate(kMaxRows * 8 * sizeof(int32_t), "ids"));
   }
 
@@ -104,14 +112,17 @@ struct Bench {
     backend = entry.get();
   }
 
-  const StepHeader* step(int n_rows) {
+  // `n_rows` rows of one sequence that end at position `context`.
+  const StepHeader* step(int n_rows, int context = kMaxRows) {
     Step step;
     step.kind = n_rows > kMaxDecodeRows ? StepKind::kPrefill : StepKind::kDecode;
     for (int i = 0; i < n_rows; ++i) {
-      step.rows.push_back({1, i, 0});
+      step.rows.push_back({1, context - n_rows + i, 0});
     }
     step.sequences.push_back({0, n_rows, 0, kNoState, 0, n_rows, 0});
-    step.block_tables.assign(16, 0);
+    for (int block = 0; block < kMaxBlocks; ++block) {
+      step.block_tables.push_back(block);
+    }
     for (int i = 0; i < n_rows && i < kMaxDecodeRows; ++i) {
       step.logit_rows.push_back(i);
     }
@@ -223,15 +234,53 @@ void experts(benchmark::State& state, const std::string& path, int threads, int 
   report(state, each * (distinct / static_cast<double>(state.iterations()) + 1), 9.0 * 3 * 512 * kHidden * n_rows);
 }
 
+// Bytes are the state's, read and written.
+void gdn_mix(benchmark::State& state, const std::string& path, int threads, int n_rows) {
+  Bench& bench = bench_of(path, threads);
+  const StepHeader* step = bench.step(n_rows);
+  for (auto _ : state) {
+    bench.backend->gdn_mix({step, bench.out, bench.out, bench.residual, bench.residual, bench.out, bench.norm,
+                            bench.norm, bench.norm, bench.state, bench.state + 32 * 128 * 128, kStateFloats,
+                            bench.activated});
+  }
+  report(state, 8.0 * kStateFloats, 3.0 * 32 * 128 * 128 * n_rows);
+}
+
+// A row at the end of `context` positions. Bytes are those of keys and values.
+void attn_mix(benchmark::State& state, const std::string& path, int threads, int context) {
+  Bench& bench = bench_of(path, threads);
+  const StepHeader* step = bench.step(1, context);
+  for (auto _ : state) {
+    bench.backend->attn_mix({step, bench.residual, bench.residual, bench.cache, bench.out});
+  }
+  report(state, 2048.0 * context, 2.0 * 16 * 256 * context);
+}
+
+void attn_mix_prefill(benchmark::State& state, const std::string& path, int threads, int context) {
+  Bench& bench = bench_of(path, threads);
+  const StepHeader* step = bench.step(128, context);
+  for (auto _ : state) {
+    bench.backend->attn_mix({step, bench.out, bench.out, bench.cache, bench.activated});
+  }
+  report(state, 2048.0 * context, 128 * 2.0 * 16 * 256 * (context - 64));
+}
+
 void register_all() {
   using Function = void (*)(benchmark::State&, const std::string&, int, int);
-  const std::pair<const char*, Function> ops[] = {{"head", head}, {"gdn_project", gdn_project}, {"experts", experts}};
+  const std::pair<const char*, Function> ops[] = {{"head", head}, {"gdn_project", gdn_project}, {"experts", experts}, {"gdn_mix", gdn_mix}};
   for (const char* path : {"avx512", "avx2"}) {
     for (const int threads : {1, 2}) {
       const std::string suffix = std::string("/") + path + "/threads:" + std::to_string(threads);
       const std::string name = path;
       benchmark::RegisterBenchmark(("read" + suffix).c_str(),
                                    [=](benchmark::State& s) { read_bandwidth(s, name, threads); })->UseRealTime();
+      for (const int context : {512, 4096, 32768}) {
+        benchmark::RegisterBenchmark(("attn_mix" + suffix + "/context:" + std::to_string(context)).c_str(),
+                                     [=](benchmark::State& s) { attn_mix(s, name, threads, context); })->UseRealTime();
+        benchmark::RegisterBenchmark(
+            ("attn_mix_prefill" + suffix + "/context:" + std::to_string(context)).c_str(),
+            [=](benchmark::State& s) { attn_mix_prefill(s, name, threads, context); })->UseRealTime();
+      }
       for (const auto& entry : ops) {
         const char* const op = entry.first;
         const Function function = entry.second;
