@@ -17,6 +17,7 @@ namespace {
 using benchmark::Counter;
 
 constexpr int kHidden = Qwen36::kHidden;
+constexpr uint64_t kStateFloats = 32 * 128 * 128 + 3 * 8192;  // one layer
 
 uint64_t next_random() {
   static uint64_t state = 0x9e3779b97f4a7c15ull;
@@ -35,8 +36,10 @@ struct RandomTensor {
   RandomTensor(int n_matrices, int n_out, int n_in, int bits) {
     const size_t weights = static_cast<size_t>(n_matrices) * static_cast<size_t>(n_out) * static_cast<size_t>(n_in);
     codes.resize(weights * static_cast<size_t>(bits) / 32);
-    for (uint32_t& word : codes) {
-      word = static_cast<uint32_t>(next_random());
+    for (size_t i = 0; i + 2 <= codes.size(); i += 2) {
+      const uint64_t word = next_random();
+      codes[i] = static_cast<uint32_t>(word);
+      codes[i + 1] = static_cast<uint32_t>(word >> 32);
     }
     for (size_t i = 0; i < weights / 64; ++i) {
       const float scale = 0.01f + 1e-4f * static_cast<float>(next_random() % 64);
@@ -55,22 +58,23 @@ float* random_floats(Backend& backend, uint64_t count) {
   return values;
 }
 
-// A backend with what the measured ops need, made once for each (path, threads).
+// What the measured ops need. The layouts do not depend on the instruction set or the number of threads, so
+// one set of weights serves every backend.
 struct Bench {
-  std::unique_ptr<Backend> backend;
+  std::unique_ptr<Backend> owner = make_cpu_backend(ShapeId::kQwen36, {});
+  std::map<std::pair<std::string, int>, std::unique_ptr<Backend>> backends;
+  Backend* backend = nullptr;  // the one being measured
   Matrix head, qkv, z, a, b, gate, up, down, shared_gate, shared_up, shared_down;
-  float *residual, *norm, *logits, *activated, *weights, *out;
+  float *residual, *norm, *logits, *activated, *weights, *out, *state;
+  uint8_t* cache;
   int32_t* ids;
 
   static constexpr int kMaxRows = 512;
+  static constexpr int kMaxBlocks = 512;
 
-  Bench(const std::string& path, int threads) {
-    BackendOptions options;
-    options.cpu_path = path;
-    options.threads = threads;
-    backend = make_cpu_backend(ShapeId::kQwen36, options);
+  Bench() {
     const auto upload = [&](MatrixRole role, int n, int n_out, int n_in) {
-      return backend->upload_matrix(role, RandomTensor(n, n_out, n_in, 4).view);
+      return owner->upload_matrix(role, RandomTensor(n, n_out, n_in, 4).view);
     };
     head = upload(MatrixRole::kHead, 1, 248320, kHidden);
     qkv = upload(MatrixRole::kGdnQkv, 1, 8192, kHidden);
@@ -83,23 +87,42 @@ struct Bench {
     shared_gate = upload(MatrixRole::kSharedUpGate, 1, 512, kHidden);
     shared_up = upload(MatrixRole::kSharedUp, 1, 512, kHidden);
     shared_down = upload(MatrixRole::kSharedDown, 1, kHidden, 512);
-    residual = random_floats(*backend, uint64_t{kMaxRows} * kHidden);
-    norm = random_floats(*backend, kHidden);
-    logits = random_floats(*backend, uint64_t{8} * 248320);
-    activated = random_floats(*backend, uint64_t{kMaxRows} * 9 * 512);
-    weights = random_floats(*backend, uint64_t{kMaxRows} * 9);
-    out = random_floats(*backend, uint64_t{kMaxRows} * 12352);
-    ids = static_cast<int32_t*>(backend->allocate(kMaxRows * 8 * sizeof(int32_t), "ids"));
+    residual = random_floats(*owner, uint64_t{kMaxRows} * kHidden);
+    norm = random_floats(*owner, kHidden);
+    logits = random_floats(*owner, uint64_t{8} * 248320);
+    activated = random_floats(*owner, uint64_t{kMaxRows} * 9 * 512);
+    weights = random_floats(*owner, uint64_t{kMaxRows} * 9);
+    out = random_floats(*owner, uint64_t{kMaxRows} * 12352);
+    state = random_floats(*owner, 2 * kStateFloats);
+    cache = static_cast<uint8_t*>(owner->allocate(kMaxBlocks * owner->info().kv_block_bytes, "KV cache"));
+    for (uint64_t i = 0; i < kMaxBlocks * owner->info().kv_block_bytes / 2; ++i) {
+      reinterpret_cast<f16*>(cache)[i] = to_f16(static_cast<float>(i % 1999) / 1000.0f - 1.0f);
+    }
+    ids = static_cast<int32_t*>(owner->allocate(kMaxRows * 8 * sizeof(int32_t), "ids"));
   }
 
-  const StepHeader* step(int n_rows) {
+  void use(const std::string& path, int threads) {
+    std::unique_ptr<Backend>& entry = backends[{path, threads}];
+    if (!entry) {
+      BackendOptions options;
+      options.cpu_path = path;
+      options.threads = threads;
+      entry = make_cpu_backend(ShapeId::kQwen36, options);
+    }
+    backend = entry.get();
+  }
+
+  // `n_rows` rows of one sequence that end at position `context`.
+  const StepHeader* step(int n_rows, int context = kMaxRows) {
     Step step;
     step.kind = n_rows > kMaxDecodeRows ? StepKind::kPrefill : StepKind::kDecode;
     for (int i = 0; i < n_rows; ++i) {
-      step.rows.push_back({1, i, 0});
+      step.rows.push_back({1, context - n_rows + i, 0});
     }
     step.sequences.push_back({0, n_rows, 0, kNoState, 0, n_rows, 0});
-    step.block_tables.assign(16, 0);
+    for (int block = 0; block < kMaxBlocks; ++block) {
+      step.block_tables.push_back(block);
+    }
     for (int i = 0; i < n_rows && i < kMaxDecodeRows; ++i) {
       step.logit_rows.push_back(i);
     }
@@ -124,13 +147,9 @@ struct Bench {
 };
 
 Bench& bench_of(const std::string& path, int threads) {
-  static std::map<std::pair<std::string, int>, std::unique_ptr<Bench>> benches;
-  std::unique_ptr<Bench>& bench = benches[{path, threads}];
-  if (!bench) {
-    benches.clear();  // one at a time: each holds 900 MB
-    bench = std::make_unique<Bench>(path, threads);
-  }
-  return *bench;
+  static Bench bench;
+  bench.use(path, threads);
+  return bench;
 }
 
 uint64_t bytes_of(const Matrix& m, int n_matrices) {
@@ -215,15 +234,53 @@ void experts(benchmark::State& state, const std::string& path, int threads, int 
   report(state, each * (distinct / static_cast<double>(state.iterations()) + 1), 9.0 * 3 * 512 * kHidden * n_rows);
 }
 
+// Bytes are the state's, read and written.
+void gdn_mix(benchmark::State& state, const std::string& path, int threads, int n_rows) {
+  Bench& bench = bench_of(path, threads);
+  const StepHeader* step = bench.step(n_rows);
+  for (auto _ : state) {
+    bench.backend->gdn_mix({step, bench.out, bench.out, bench.residual, bench.residual, bench.out, bench.norm,
+                            bench.norm, bench.norm, bench.state, bench.state + 32 * 128 * 128, kStateFloats,
+                            bench.activated});
+  }
+  report(state, 8.0 * kStateFloats, 3.0 * 32 * 128 * 128 * n_rows);
+}
+
+// A row at the end of `context` positions. Bytes are those of keys and values.
+void attn_mix(benchmark::State& state, const std::string& path, int threads, int context) {
+  Bench& bench = bench_of(path, threads);
+  const StepHeader* step = bench.step(1, context);
+  for (auto _ : state) {
+    bench.backend->attn_mix({step, bench.residual, bench.residual, bench.cache, bench.out});
+  }
+  report(state, 2048.0 * context, 2.0 * 16 * 256 * context);
+}
+
+void attn_mix_prefill(benchmark::State& state, const std::string& path, int threads, int context) {
+  Bench& bench = bench_of(path, threads);
+  const StepHeader* step = bench.step(128, context);
+  for (auto _ : state) {
+    bench.backend->attn_mix({step, bench.out, bench.out, bench.cache, bench.activated});
+  }
+  report(state, 2048.0 * context, 128 * 2.0 * 16 * 256 * (context - 64));
+}
+
 void register_all() {
   using Function = void (*)(benchmark::State&, const std::string&, int, int);
-  const std::pair<const char*, Function> ops[] = {{"head", head}, {"gdn_project", gdn_project}, {"experts", experts}};
+  const std::pair<const char*, Function> ops[] = {{"head", head}, {"gdn_project", gdn_project}, {"experts", experts}, {"gdn_mix", gdn_mix}};
   for (const char* path : {"avx512", "avx2"}) {
     for (const int threads : {1, 2}) {
       const std::string suffix = std::string("/") + path + "/threads:" + std::to_string(threads);
       const std::string name = path;
       benchmark::RegisterBenchmark(("read" + suffix).c_str(),
                                    [=](benchmark::State& s) { read_bandwidth(s, name, threads); })->UseRealTime();
+      for (const int context : {512, 4096, 32768}) {
+        benchmark::RegisterBenchmark(("attn_mix" + suffix + "/context:" + std::to_string(context)).c_str(),
+                                     [=](benchmark::State& s) { attn_mix(s, name, threads, context); })->UseRealTime();
+        benchmark::RegisterBenchmark(
+            ("attn_mix_prefill" + suffix + "/context:" + std::to_string(context)).c_str(),
+            [=](benchmark::State& s) { attn_mix_prefill(s, name, threads, context); })->UseRealTime();
+      }
       for (const auto& entry : ops) {
         const char* const op = entry.first;
         const Function function = entry.second;

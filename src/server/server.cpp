@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "server/access.h"
+#include "server/api/chat_reply.h"
 #include "server/route.h"
 
 #include <atomic>
@@ -117,10 +118,13 @@ class Server::Impl {
 
   // On a request thread. The only place where errors become answers.
   void handle(const http::HttpRequest& request, std::shared_ptr<http::ResponseWriter> writer) {
+    // Clients log it; it says nothing about the request.
+    const http::Header id{"x-request-id", api::random_id("req_")};
     http::HttpResponse answer;
     try {
       const RouteMatch match = find_route(request);
-      const RouteCall call{state_, request, match.path, access_.cors_headers(request), writer};
+      RouteCall call{state_, request, match.path, access_.cors_headers(request), writer};
+      call.headers.push_back(id);
       (*match.handler)(call);
       return;
     } catch (const Error& error) {
@@ -136,6 +140,7 @@ class Server::Impl {
       answer = error_response(500, "a defect of this server: see its log", "internal_error");
     }
     add_cors(request, answer);
+    answer.headers.push_back(id);
     writer->send(std::move(answer));
   }
 

@@ -135,7 +135,14 @@ TEST_P(CpuModel, ThreadsAndInstructionSetsDoNotChangeABit) {
   for (const Variant& variant : variants()) {
     Model& model = cpu_model(GetParam(), variant);
     EXPECT_EQ(prefill(model, prompt, 75), expected) << variant.path << ", threads " << variant.threads;
-    EXPECT_EQ(prefill(model, prompt, 3, 1), expected) << variant.path << ", threads " << variant.threads;
+    Sequence sequence(model, 1);
+    std::vector<float> logits;
+    sequence.feed(std::span(prompt).first(70), {});
+    for (size_t i = 70; i < prompt.size(); ++i) {
+      const int32_t row = 0;
+      logits = sequence.feed({&prompt[i], 1}, {&row, 1}, StepKind::kDecode);
+    }
+    EXPECT_EQ(logits, expected) << "decoding with " << variant.path << ", threads " << variant.threads;
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -268,6 +269,40 @@ TEST_P(CpuOps, Head) {
     twins.backends[i]->head({twins.step[i], residual.data(), norm.data(), head[i], logits[i]});
   }
   EXPECT_LT(logits.difference(), kProductTolerance);
+}
+
+// With more threads than rows and KV heads the blocks of a row are shared out, in windows.
+TEST(CpuOpsLongContext, SplittingARowsBlocksDoesNotChangeABit) {
+  constexpr int kBlocks = 131;
+  constexpr int kPositions[] = {8380, 4095, 63};  // the third window, the end of the first, one block
+  Random random(77);
+  std::vector<f16> cache(kBlocks * cpu::kKvBlockBytes / sizeof(f16));
+  for (f16& value : cache) {
+    value = to_f16(static_cast<float>(random.below(2001)) / 1000.0f - 1.0f);
+  }
+  const std::vector<float> q = random.floats(3 * 4096, 0.5f);
+  const std::vector<float> gate = random.floats(3 * 4096);
+  std::vector<float> expected;
+  for (const int threads : {1, 2, 3, 8, 16}) {
+    BackendOptions options;
+    options.threads = threads;
+    const std::unique_ptr<Backend> backend = make_cpu_backend(ShapeId::kProbe, options);
+    Step step;
+    for (int i = 0; i < 3; ++i) {
+      step.rows.push_back({1, kPositions[i], i});
+      step.sequences.push_back({i, 1, 0, kNoState, i, 1, i});
+    }
+    for (int block = 0; block < kBlocks; ++block) {
+      step.block_tables.push_back(kBlocks - 1 - block);
+    }
+    std::vector<float> mixed(3 * 4096, kPoison);
+    backend->attn_mix({backend->begin_step(step), q.data(), gate.data(), cache.data(), mixed.data()});
+    if (expected.empty()) {
+      expected = mixed;
+      EXPECT_EQ(std::count_if(mixed.begin(), mixed.end(), [](float x) { return std::isfinite(x); }), 3 * 4096);
+    }
+    EXPECT_EQ(mixed, expected) << threads << " threads";
+  }
 }
 
 std::vector<Case> cases() {

@@ -189,6 +189,7 @@ TEST_F(ServerTest, AnswersAChat) {
   const TestResponse response = complete(chat("let me see</think>\n\nHello, world"));
   ASSERT_EQ(response.status, 200) << response.body;
   const Json json(response.body);
+  EXPECT_TRUE(response.headers.at("x-request-id").starts_with("req_"));
   EXPECT_TRUE(json.text("/id").starts_with("chatcmpl-"));
   EXPECT_EQ(json.text("/object"), "chat.completion");
   EXPECT_GT(json.number("/created"), 1'700'000'000);

@@ -88,6 +88,9 @@ class CpuBackend final : public Backend {
   void project(std::span<const Projection> projections, const QuantizedRows& x, int n_rows, bool add = false);
   void group_by_expert(const StepHeader& step, const int32_t* expert_ids);
   static uint8_t* cache_head(const StepHeader& step, const StepRow& row, void* cache, int kv_head);
+  AttendArgs attend_args(const AttnMixOp& op, const RowTile& tile, int kv_head) const;
+  void cut_into_tiles(const StepHeader& step, int tile_rows);
+  void attend_by_blocks(const AttnMixOp& op);
   float largest_of(const float* logits, int n_vocab);
   double sum_exp_of(const float* logits, int n_vocab, float shift, float divisor);
   void pick_row(const PickOp& op, const PickRow& row, PickResult& result);

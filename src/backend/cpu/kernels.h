@@ -84,7 +84,8 @@ struct DeltaHeadArgs {
 
 // Attention of consecutive rows of one sequence, the 8 query heads of one KV head.
 constexpr int kAttendRows = 8;
-constexpr uint64_t kAttendScratchFloats = static_cast<uint64_t>(kAttendRows + 1) * kHeadsPerKvHead * kHeadDim;
+constexpr uint64_t kPartialFloats = 32u + static_cast<uint64_t>(kHeadsPerKvHead * kHeadDim);
+constexpr uint64_t kAttendScratchFloats = static_cast<uint64_t>(kAttendRows + 1) * kPartialFloats;
 struct AttendArgs {
   int n_rows;  // at most kAttendRows
   int first_position;
@@ -115,6 +116,11 @@ struct Kernels {
   void (*expert_down)(const ExpertDownArgs& args, int64_t panel_begin, int64_t panel_end);
   void (*delta_head)(const DeltaHeadArgs& args);
   void (*attend)(const AttendArgs& args);
+  // The same for one row in pieces, so that threads share its blocks: attend_block gives a block's part
+  // [kPartialFloats]; attend_fold takes parts in the order of blocks, several calls long, and ends with `mixed`.
+  void (*attend_block)(float* partial, const AttendArgs& args, int block);
+  void (*attend_fold)(float* gathered, const float* partials, int n_partials, bool first, bool last,
+                      const AttendArgs& args);
 
   // The 8 largest of n logits (a multiple of 16, at most 256; overwritten) and their renormalised softmax. Ids are always
   // distinct and in range; weights are NaN when a logit is NaN or +infinity.

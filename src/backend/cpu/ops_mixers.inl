@@ -92,27 +92,92 @@ void CpuBackend<Shape>::attn_project(const AttnProjectOp& op) {
 }
 
 template <class Shape>
-void CpuBackend<Shape>::attn_mix(const AttnMixOp& op) {
+AttendArgs CpuBackend<Shape>::attend_args(const AttnMixOp& op, const RowTile& tile, int kv_head) const {
   const StepHeader& step = *op.step;
   constexpr uint64_t kQueryWidth = static_cast<uint64_t>(Shape::kQueryHeads) * kHeadDim;
+  const auto head = static_cast<uint64_t>(kv_head);
+  const uint64_t at = static_cast<uint64_t>(tile.first_row) * kQueryWidth + head * kHeadsPerKvHead * kHeadDim;
+  return {tile.n_rows,
+          step.rows[tile.first_row].position,
+          op.q + at,
+          op.gate + at,
+          op.mixed + at,
+          kQueryWidth,
+          static_cast<const uint8_t*>(op.kv_cache) + head * kKvHeadBytes,
+          step.block_tables + step.sequences[tile.sequence].block_table,
+          nullptr};
+}
+
+template <class Shape>
+void CpuBackend<Shape>::cut_into_tiles(const StepHeader& step, int tile_rows) {
   tiles_.clear();
   for (int i = 0; i < step.n_sequences; ++i) {
     const StepSequence& s = step.sequences[i];
-    for (int row = 0; row < s.n_rows; row += kAttendRows) {
-      tiles_.push_back({i, s.first_row + row, std::min(kAttendRows, s.n_rows - row)});
+    for (int row = 0; row < s.n_rows; row += tile_rows) {
+      tiles_.push_back({i, s.first_row + row, std::min(tile_rows, s.n_rows - row)});
     }
+  }
+}
+
+// A tile of rows and a KV head is a unit of work; with fewer of them than threads, blocks are.
+template <class Shape>
+void CpuBackend<Shape>::attn_mix(const AttnMixOp& op) {
+  const StepHeader& step = *op.step;
+  cut_into_tiles(step, kAttendRows);
+  if (static_cast<int>(tiles_.size()) * Shape::kKvHeads < pool_.size() && step.is_prefill == 0) {
+    cut_into_tiles(step, 1);
+    attend_by_blocks(op);
+    return;
   }
   const auto n_units = static_cast<int64_t>(tiles_.size()) * Shape::kKvHeads;
   pool_.run_dynamic(n_units, 1, [&](int64_t begin, int64_t end, int thread) {
     for (int64_t unit = begin; unit < end; ++unit) {
       // Later rows see more tokens: they go first, so that threads end together.
       const RowTile& tile = tiles_[tiles_.size() - 1 - static_cast<size_t>(unit / Shape::kKvHeads)];
-      const auto kv_head = static_cast<uint64_t>(unit % Shape::kKvHeads);
-      const uint64_t at = static_cast<uint64_t>(tile.first_row) * kQueryWidth + kv_head * kHeadsPerKvHead * kHeadDim;
-      kernels_.attend({tile.n_rows, step.rows[tile.first_row].position, op.q + at, op.gate + at, op.mixed + at,
-                       kQueryWidth, static_cast<const uint8_t*>(op.kv_cache) + kv_head * kKvHeadBytes,
-                       step.block_tables + step.sequences[tile.sequence].block_table,
-                       reinterpret_cast<float*>(thread_scratch(thread))});
+      AttendArgs args = attend_args(op, tile, static_cast<int>(unit % Shape::kKvHeads));
+      args.scratch = reinterpret_cast<float*>(thread_scratch(thread));
+      kernels_.attend(args);
     }
   });
+}
+
+// Decode: windows of blocks of every row and KV head, first each block's part, then the folds, in order.
+template <class Shape>
+void CpuBackend<Shape>::attend_by_blocks(const AttnMixOp& op) {
+  constexpr int kWindow = 64;
+  const auto n_units = static_cast<int64_t>(tiles_.size()) * Shape::kKvHeads;
+  int n_blocks = 0;
+  for (const RowTile& tile : tiles_) {
+    n_blocks = std::max(n_blocks, op.step->rows[tile.first_row].position / kBlockTokens + 1);
+  }
+  float* const gathered =
+      rows_.floats(static_cast<uint64_t>(n_units) * (1 + kWindow) * kPartialFloats, "attention of split rows");
+  float* const partials = gathered + static_cast<uint64_t>(n_units) * kPartialFloats;
+  const auto args_of = [&](int64_t unit) {
+    return attend_args(op, tiles_[static_cast<size_t>(unit / Shape::kKvHeads)], static_cast<int>(unit % Shape::kKvHeads));
+  };
+  const auto blocks_of = [](const AttendArgs& args) { return args.first_position / kBlockTokens + 1; };
+  for (int first = 0; first < n_blocks; first += kWindow) {
+    const int window = std::min(kWindow, n_blocks - first);
+    pool_.run_dynamic(n_units * window, 1, [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i) {
+        const AttendArgs args = args_of(i / window);
+        const int block = first + static_cast<int>(i % window);
+        if (block < blocks_of(args)) {
+          kernels_.attend_block(partials + static_cast<uint64_t>(i) * kPartialFloats, args, block);
+        }
+      }
+    });
+    pool_.run(n_units, [&](int64_t begin, int64_t end, int) {
+      for (int64_t unit = begin; unit < end; ++unit) {
+        const AttendArgs args = args_of(unit);
+        const int count = std::min(window, blocks_of(args) - first);
+        if (count > 0) {
+          kernels_.attend_fold(gathered + static_cast<uint64_t>(unit) * kPartialFloats,
+                               partials + static_cast<uint64_t>(unit * window) * kPartialFloats, count, first == 0,
+                               first + count == blocks_of(args), args);
+        }
+      }
+    });
+  }
 }

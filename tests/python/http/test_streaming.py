@@ -43,13 +43,15 @@ def test_leaving_frees_the_sequence(raw, chat_bytes, counters, eventually, clien
     if phase == "decode":
         assert eventually(lambda: counters()["reply_tokens_total"] > before["reply_tokens_total"] + 5)
     else:
-        time.sleep(0.05)  # a moment in which the prompt is admitted; leaving earlier must be as harmless
+        assert eventually(lambda: counters()["requests_running"] == 1)
+        assert counters()["reply_tokens_total"] == before["reply_tokens_total"], "the prompt is read already"
     connection.close()
     left = time.monotonic()
     assert eventually(lambda: counters()["requests_running"] == 0 and counters()["requests_waiting"] == 0)
     assert time.monotonic() - left < 10
     after = counters()
     assert after["requests_finished_total"] == before["requests_finished_total"]
+    assert after["requests_cancelled_total"] == before["requests_cancelled_total"] + 1
     assert after["kv_blocks_free"] == before["kv_blocks_free"]
 
 

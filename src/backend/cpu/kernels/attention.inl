@@ -16,7 +16,9 @@ struct BlockScores {
   alignas(64) float sum[16];
 };
 
-inline void score_run(BlockScores& s, int run, const float* q, const uint16_t* keys, int n_tokens) {
+// While K is read, the block's V is fetched into the cache: a line of it for every two dims and run.
+inline void score_run(BlockScores& s, int run, const float* q, const uint16_t* keys, const uint16_t* values,
+                      int n_tokens) {
   const F scale = splat(0.0625f);
   const F valid = splat(static_cast<float>(n_tokens));
   for (int first = 0; first < kHeads; first += kScoreHeads) {
@@ -27,6 +29,8 @@ inline void score_run(BlockScores& s, int run, const float* q, const uint16_t* k
     }
     for (int d = 0; d < kHeadDim; ++d) {
       const F key = load_f16(keys + d * kRunTokens);
+      _mm_prefetch(reinterpret_cast<const char*>(values + (run * kRunTokens + d / 16) * kHeadDim + d % 16 * 16),
+                   _MM_HINT_T0);
 #pragma GCC unroll 8
       for (int h = 0; h < kScoreHeads; ++h) {
         sums[h] = fma(splat(q[(first + h) * kHeadDim + d]), key, sums[h]);
@@ -41,10 +45,11 @@ inline void score_run(BlockScores& s, int run, const float* q, const uint16_t* k
 }
 
 // Scores of the first n_tokens of a block become weights relative to the block's largest.
-inline void block_weights(BlockScores& s, const float* q, const uint16_t* keys, int n_tokens) {
+inline void block_weights(BlockScores& s, const float* q, const uint16_t* keys, const uint16_t* values,
+                          int n_tokens) {
   const int n_runs = (n_tokens + kRunTokens - 1) / kRunTokens;
   for (int run = 0; run < n_runs; ++run) {
-    score_run(s, run, q, keys + run * kRunTokens * kHeadDim, n_tokens - run * kRunTokens);
+    score_run(s, run, q, keys + run * kRunTokens * kHeadDim, values, n_tokens - run * kRunTokens);
   }
   for (int h = 0; h < kHeads; ++h) {
     F peak = splat(-__builtin_inff());
@@ -63,8 +68,10 @@ inline void block_weights(BlockScores& s, const float* q, const uint16_t* keys, 
   }
 }
 
-// out [8, 256] = weights times V. Only the tokens that exist are read.
-inline void weigh_values(float* out, const BlockScores& s, const uint16_t* values, int n_tokens) {
+// out [8, 256] = weights times V. Only the tokens that exist are read. `next` is the K that will be read next:
+// it is fetched into the cache meanwhile.
+inline void weigh_values(float* out, const BlockScores& s, const uint16_t* values, const uint16_t* next,
+                         int n_tokens) {
   for (int first = 0; first < kHeads; first += kValueHeads) {
     for (int d = 0; d < kHeadDim; d += 16 * kValueVectors) {
       F sums[kValueHeads][kValueVectors];
@@ -81,6 +88,8 @@ inline void weigh_values(float* out, const BlockScores& s, const uint16_t* value
         for (int j = 0; j < kValueVectors; ++j) {
           value[j] = load_f16(values + t * kHeadDim + d + 16 * j);
         }
+        _mm_prefetch(reinterpret_cast<const char*>(next + (d / (16 * kValueVectors) * kBlockTokens + t) * 32),
+                     _MM_HINT_T1);
 #pragma GCC unroll 8
         for (int h = 0; h < kValueHeads; ++h) {
           const F weight = splat(s.weight[first + h][t]);
@@ -101,66 +110,108 @@ inline void weigh_values(float* out, const BlockScores& s, const uint16_t* value
   }
 }
 
-// What a row's heads have gathered so far; the values stand in the scratch.
-struct RunningRow {
-  alignas(64) float largest[16];
+// One row's heads with one block: what attend_block gives and fold gathers. As floats [kPartialFloats].
+struct Partial {
+  alignas(64) float largest[16];  // a head a lane, the lanes past the heads unused
   alignas(64) float sum[16];
+  alignas(64) float values[kHeads * kHeadDim];
 };
+static_assert(sizeof(Partial) == kPartialFloats * sizeof(float));
 
-inline void fold_block(RunningRow& row, float* gathered, const BlockScores& s, const float* block_values) {
+inline void clear_partial(Partial& gathered) {
+  store(gathered.largest, splat(-__builtin_inff()));
+  store(gathered.sum, zero());
+  for (int d = 0; d < kHeads * kHeadDim; d += 16) {
+    store(gathered.values + d, zero());
+  }
+}
+
+inline void compute_partial(Partial& out, const float* q, const uint8_t* head, const uint8_t* next_head,
+                            int n_tokens) {
+  const uint16_t* const keys = reinterpret_cast<const uint16_t*>(head);
+  const uint16_t* const values = reinterpret_cast<const uint16_t*>(head + kKvHeadBytes / 2);
+  BlockScores scores;
+  block_weights(scores, q, keys, values, n_tokens);
+  weigh_values(out.values, scores, values, reinterpret_cast<const uint16_t*>(next_head), n_tokens);
+  store(out.largest, load(scores.largest));
+  store(out.sum, load(scores.sum));
+}
+
+inline void fold_partial(Partial& gathered, const Partial& block) {
   alignas(64) float old_factor[16];
   alignas(64) float new_factor[16];
-  const F largest = larger(load(s.largest), load(row.largest));
-  store(old_factor, exponential(load(row.largest) - largest));
-  store(new_factor, exponential(load(s.largest) - largest));
-  store(row.sum, fma(load(s.sum), load(new_factor), load(row.sum) * load(old_factor)));
-  store(row.largest, largest);
+  const F largest = larger(load(block.largest), load(gathered.largest));
+  store(old_factor, exponential(load(gathered.largest) - largest));
+  store(new_factor, exponential(load(block.largest) - largest));
+  store(gathered.sum, fma(load(block.sum), load(new_factor), load(gathered.sum) * load(old_factor)));
+  store(gathered.largest, largest);
   for (int h = 0; h < kHeads; ++h) {
     const F old_part = splat(old_factor[h]);
     const F new_part = splat(new_factor[h]);
     for (int d = h * kHeadDim; d < (h + 1) * kHeadDim; d += 16) {
-      store(gathered + d, fma(load(block_values + d), new_part, load(gathered + d) * old_part));
+      store(gathered.values + d, fma(load(block.values + d), new_part, load(gathered.values + d) * old_part));
     }
   }
 }
 
-inline void finish_row(float* mixed, const float* gate, const RunningRow& row, const float* gathered) {
+inline void finish_row(float* mixed, const float* gate, const Partial& gathered) {
   for (int h = 0; h < kHeads; ++h) {
-    const F inverse = splat(1.0f / row.sum[h]);
+    const F inverse = splat(1.0f / gathered.sum[h]);
     for (int d = h * kHeadDim; d < (h + 1) * kHeadDim; d += 16) {
-      store(mixed + d, load(gathered + d) * inverse * sigmoid(load(gate + d)));
+      store(mixed + d, load(gathered.values + d) * inverse * sigmoid(load(gate + d)));
     }
   }
+}
+
+inline const uint8_t* head_of(const AttendArgs& args, int block) {
+  return args.cache + static_cast<uint64_t>(args.blocks[block]) * kKvBlockBytes;
+}
+
+// Tokens of `block` that the row at `position` sees.
+inline int tokens_seen(int position, int block) {
+  return smaller_of(position + 1 - block * kBlockTokens, kBlockTokens);
 }
 
 void attend(const AttendArgs& args) {
-  constexpr int kRowFloats = kHeads * kHeadDim;
-  RunningRow rows[kAttendRows];
-  float* const block_values = args.scratch + kAttendRows * kRowFloats;
-  BlockScores scores{};
+  Partial* const rows = reinterpret_cast<Partial*>(args.scratch);
+  Partial& block_partial = rows[kAttendRows];
   for (int r = 0; r < args.n_rows; ++r) {
-    store(rows[r].largest, splat(-__builtin_inff()));
-    store(rows[r].sum, zero());
-    for (int d = 0; d < kRowFloats; d += 16) {
-      store(args.scratch + r * kRowFloats + d, zero());
-    }
+    clear_partial(rows[r]);
   }
   const int last_block = (args.first_position + args.n_rows - 1) / kBlockTokens;
   for (int block = 0; block <= last_block; ++block) {
-    const uint8_t* const head = args.cache + static_cast<uint64_t>(args.blocks[block]) * kKvBlockBytes;
+    const uint8_t* const next = head_of(args, smaller_of(block + 1, last_block));
     for (int r = 0; r < args.n_rows; ++r) {
-      const int seen = args.first_position + r + 1 - block * kBlockTokens;  // tokens of this block that row r sees
-      if (seen > 0) {
-        const int n_tokens = smaller_of(seen, kBlockTokens);
-        const float* const q = args.q + static_cast<uint64_t>(r) * args.stride;
-        block_weights(scores, q, reinterpret_cast<const uint16_t*>(head), n_tokens);
-        weigh_values(block_values, scores, reinterpret_cast<const uint16_t*>(head + kKvHeadBytes / 2), n_tokens);
-        fold_block(rows[r], args.scratch + r * kRowFloats, scores, block_values);
+      const int n_tokens = tokens_seen(args.first_position + r, block);
+      if (n_tokens > 0) {
+        compute_partial(block_partial, args.q + static_cast<uint64_t>(r) * args.stride, head_of(args, block), next,
+                        n_tokens);
+        fold_partial(rows[r], block_partial);
       }
     }
   }
   for (int r = 0; r < args.n_rows; ++r) {
     const uint64_t at = static_cast<uint64_t>(r) * args.stride;
-    finish_row(args.mixed + at, args.gate + at, rows[r], args.scratch + r * kRowFloats);
+    finish_row(args.mixed + at, args.gate + at, rows[r]);
+  }
+}
+
+void attend_block(float* partial, const AttendArgs& args, int block) {
+  const int last_block = args.first_position / kBlockTokens;
+  compute_partial(*reinterpret_cast<Partial*>(partial), args.q, head_of(args, block),
+                  head_of(args, smaller_of(block + 1, last_block)), tokens_seen(args.first_position, block));
+}
+
+void attend_fold(float* gathered, const float* partials, int n_partials, bool first, bool last,
+                 const AttendArgs& args) {
+  Partial& all = *reinterpret_cast<Partial*>(gathered);
+  if (first) {
+    clear_partial(all);
+  }
+  for (int i = 0; i < n_partials; ++i) {
+    fold_partial(all, reinterpret_cast<const Partial*>(partials)[i]);
+  }
+  if (last) {
+    finish_row(args.mixed, args.gate, all);
   }
 }

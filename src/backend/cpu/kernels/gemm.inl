@@ -17,10 +17,8 @@ template <int kCols, int kBits>
     sums[c] = zero();
   }
   for (int g = 0; g < n_groups; ++g) {
-    if (kCols <= 2) {  // few columns: memory is the limit
-      for (uint64_t line = 0; line < group_bytes(kBits); line += 64) {
-        _mm_prefetch(reinterpret_cast<const char*>(panel + kPrefetchBytes + line), _MM_HINT_T0);
-      }
+    for (uint64_t line = 0; line < group_bytes(kBits); line += 64) {
+      _mm_prefetch(reinterpret_cast<const char*>(panel + kPrefetchBytes + line), _MM_HINT_T0);
     }
     I dots[kCols];
     if (kBits == 4) {

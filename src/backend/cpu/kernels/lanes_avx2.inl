@@ -118,25 +118,27 @@ inline __m256i total(const HalfSums& s) {
   return _mm256_add_epi32(_mm256_slli_epi32(high, 7), _mm256_madd_epi16(s.low, ones));
 }
 
+// Half a panel's group times kCols columns; 4 at a time fill the 16 registers.
 template <int kCols>
-inline void dot_half4(__m256i (&dot)[kCols], const uint8_t* codes, const int8_t* const (&x)[kCols]) {
+inline void dot_half4(__m256i* dot, const uint8_t* codes, const int8_t* const* x) {
   const __m256i nibble = _mm256_set1_epi8(15);
   HalfSums sums[kCols];
-#pragma GCC unroll 8
+#pragma GCC unroll 4
   for (int c = 0; c < kCols; ++c) {
     clear(sums[c]);
   }
-#pragma GCC unroll 8
+  // Not unrolled: gcc would regroup the sums of all rounds and spill them.
+#pragma GCC unroll 1
   for (int i = 0; i < 8; ++i) {
     const __m256i both = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + 64 * i));
     const __m256i first = _mm256_and_si256(both, nibble);
     const __m256i second = _mm256_and_si256(_mm256_srli_epi16(both, 4), nibble);
-#pragma GCC unroll 8
+#pragma GCC unroll 4
     for (int c = 0; c < kCols; ++c) {
       add_quads(sums[c], first, second, x[c], 8 * i, 8 * i + 4);
     }
   }
-#pragma GCC unroll 8
+#pragma GCC unroll 4
   for (int c = 0; c < kCols; ++c) {
     dot[c] = total(sums[c]);
   }
@@ -144,48 +146,44 @@ inline void dot_half4(__m256i (&dot)[kCols], const uint8_t* codes, const int8_t*
 
 // A byte code is 16 * its high nibble + its low nibble: two passes of the four-bit kind, so that 16-bit lanes
 // never saturate.
-template <int kCols>
-inline void dot_half8(__m256i (&dot)[kCols], const uint8_t* codes, const int8_t* const (&x)[kCols]) {
+inline __m256i dot_half8(const uint8_t* codes, const int8_t* x) {
   const __m256i nibble = _mm256_set1_epi8(15);
-#pragma GCC unroll 8
-  for (int c = 0; c < kCols; ++c) {
-    HalfSums of_low;
-    HalfSums of_high;
-    clear(of_low);
-    clear(of_high);
-    for (int i = 0; i < 16; i += 2) {
-      const __m256i one = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + 64 * i));
-      const __m256i two = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + 64 * i + 64));
-      add_quads(of_low, _mm256_and_si256(one, nibble), _mm256_and_si256(two, nibble), x[c], 4 * i, 4 * i + 4);
-      add_quads(of_high, _mm256_and_si256(_mm256_srli_epi16(one, 4), nibble),
-                _mm256_and_si256(_mm256_srli_epi16(two, 4), nibble), x[c], 4 * i, 4 * i + 4);
-    }
-    dot[c] = _mm256_add_epi32(_mm256_slli_epi32(total(of_high), 4), total(of_low));
+  HalfSums of_low;
+  HalfSums of_high;
+  clear(of_low);
+  clear(of_high);
+#pragma GCC unroll 1
+  for (int i = 0; i < 16; i += 2) {
+    const __m256i one = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + 64 * i));
+    const __m256i two = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + 64 * i + 64));
+    add_quads(of_low, _mm256_and_si256(one, nibble), _mm256_and_si256(two, nibble), x, 4 * i, 4 * i + 4);
+    add_quads(of_high, _mm256_and_si256(_mm256_srli_epi16(one, 4), nibble),
+              _mm256_and_si256(_mm256_srli_epi16(two, 4), nibble), x, 4 * i, 4 * i + 4);
   }
+  return _mm256_add_epi32(_mm256_slli_epi32(total(of_high), 4), total(of_low));
 }
 
+// The integer dots of 16 rows' groups with kCols columns, as in lanes_avx512.inl.
 template <int kCols>
 inline void dot_group4(I (&dot)[kCols], const uint8_t* codes, const int8_t* const (&x)[kCols]) {
-  __m256i half[kCols];
-  dot_half4<kCols>(half, codes, x);
-  for (int c = 0; c < kCols; ++c) {
-    dot[c].a = half[c];
+  constexpr int kFirst = kCols < 4 ? kCols : 4;
+  constexpr int kRest = kCols - kFirst;
+  __m256i upper[kCols];
+  __m256i lower[kCols];
+  dot_half4<kFirst>(upper, codes, x);
+  dot_half4<kFirst>(lower, codes + 32, x);
+  if constexpr (kRest > 0) {
+    dot_half4<kRest>(upper + kFirst, codes, x + kFirst);
+    dot_half4<kRest>(lower + kFirst, codes + 32, x + kFirst);
   }
-  dot_half4<kCols>(half, codes + 32, x);
   for (int c = 0; c < kCols; ++c) {
-    dot[c].b = half[c];
+    dot[c] = {upper[c], lower[c]};
   }
 }
 
 template <int kCols>
 inline void dot_group8(I (&dot)[kCols], const uint8_t* codes, const int8_t* const (&x)[kCols]) {
-  __m256i half[kCols];
-  dot_half8<kCols>(half, codes, x);
   for (int c = 0; c < kCols; ++c) {
-    dot[c].a = half[c];
-  }
-  dot_half8<kCols>(half, codes + 32, x);
-  for (int c = 0; c < kCols; ++c) {
-    dot[c].b = half[c];
+    dot[c] = {dot_half8(codes, x[c]), dot_half8(codes + 32, x[c])};
   }
 }
