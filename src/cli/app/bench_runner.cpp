@@ -61,20 +61,18 @@ std::vector<BenchTimes> BenchRunner::run(const BenchShape& shape, int repeat) {
       state = snapshot_slot(s);
     }
   }
-  // A decode needs a token to go on from, hence at least one token of prompt.
-  const int prefill_tokens = shape.context + shape.prefill_tokens == 0 ? 1 : shape.prefill_tokens;
   std::vector<BenchTimes> all;
   for (int repetition = 0; repetition < repeat; ++repetition) {
     BenchTimes times;
     std::vector<int> states = after_context;
     const Stopwatch prefill_watch;
     for (int s = 0; s < shape.sequences; ++s) {
-      prefill(s, shape.context, prefill_tokens, states[static_cast<size_t>(s)]);
+      prefill(s, shape.context, shape.prefill_tokens, states[static_cast<size_t>(s)]);
     }
-    times.prefill_seconds = prefill_tokens > 0 ? prefill_watch.seconds() : 0;
+    times.prefill_seconds = shape.prefill_tokens > 0 ? prefill_watch.seconds() : 0;
     const Stopwatch decode_watch;
     for (int step = 0; step < shape.decode_tokens; ++step) {
-      decode(shape.context + prefill_tokens + step, states, step);
+      decode(shape.context + shape.prefill_tokens + step, states, step);
     }
     times.decode_seconds = shape.decode_tokens > 0 ? decode_watch.seconds() : 0;
     all.push_back(times);

@@ -10,7 +10,7 @@
 namespace orfebre::cli {
 
 struct BenchShape {
-  int context = 0;         // tokens before the measured prefill
+  int context = 0;         // tokens before the measured prefill; with prefill_tokens at least 1
   int prefill_tokens = 0;  // a sequence
   int decode_tokens = 0;   // a sequence
   int sequences = 1;
