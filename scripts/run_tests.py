@@ -112,7 +112,8 @@ def run_pytest(tally: Tally, build: Path, logs: Path, python: str, timeout: int,
         passed, failed, _ = junit_counts(report) if report.exists() else (0, 1, 0.0)
         if code not in (0, 5) and failed == 0:  # 5: this marker selects none of the folder's tests
             failed = 1
-        tally.add(name, passed, failed, time.monotonic() - start)
+        if passed or failed:
+            tally.add(name, passed, failed, time.monotonic() - start)
         if failed:
             show(log)
 
