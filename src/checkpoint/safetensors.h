@@ -49,8 +49,6 @@ struct TensorInfo {
 };
 
 std::string shape_text(std::span<const int64_t> shape);  // "[8192, 4, 1]"
-// A tensor or file name from an untrusted file, fit to print: control characters replaced, cut at 120 bytes.
-std::string printable(std::string_view text);
 
 // Parses and checks the header of one file. Throws Error(kBadCheckpoint) naming file, tensor, expected and
 // found.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "text/encoding/pre_tokenizer.h"
 
 namespace orfebre::text {
@@ -17,7 +18,6 @@ namespace {
 namespace dom = simdjson::dom;
 
 constexpr std::int64_t kMaxId = 1 << 24;
-constexpr std::size_t kQuotedBytes = 160;
 
 // Where in which file: "tokenizer.json: model.merges[12]".
 struct Place {
@@ -32,7 +32,7 @@ struct Place {
 
 [[noreturn]] void refuse(const Place& place, std::string_view expected, std::string_view found) {
   fail(ErrorKind::kBadCheckpoint, "{}: {}: expected {}, found {}", place.file, place.path, expected,
-       found.substr(0, kQuotedBytes));
+       printable(found));
 }
 
 std::string describe(const dom::element& value) {
