@@ -12,7 +12,9 @@ bool is_continuation(char byte) {
 // The bytes of the control character at the start of `text`; 0 when another one is there.
 std::size_t control_bytes(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
-  if (first < 0x20 || first == 0x7F) return 1;
+  if (first < 0x20 || first == 0x7F) {
+    return 1;
+  }
   const bool is_c1 = text.size() > 1 && first == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
   return is_c1 ? 2 : 0;
 }
@@ -23,7 +25,9 @@ std::string printable(std::string_view text) {
   std::size_t end = text.size();
   if (end > kMaxBytes) {
     end = kMaxBytes;
-    while (end > 0 && is_continuation(text[end])) --end;
+    while (end > 0 && is_continuation(text[end])) {
+      --end;
+    }
   }
   std::string result;
   for (std::size_t at = 0; at < end;) {

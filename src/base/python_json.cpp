@@ -46,7 +46,9 @@ class Parser {
   PyJson parse_all() {
     PyJson value = parse_value(0);
     skip_space();
-    if (pos_ != text_.size()) bad("the end of the text");
+    if (pos_ != text_.size()) {
+      bad("the end of the text");
+    }
     return value;
   }
 
@@ -64,13 +66,17 @@ class Parser {
   }
 
   bool take(std::string_view word) {
-    if (text_.substr(pos_, word.size()) != word) return false;
+    if (text_.substr(pos_, word.size()) != word) {
+      return false;
+    }
     pos_ += word.size();
     return true;
   }
 
   bool take(char c) {
-    if (pos_ >= text_.size() || text_[pos_] != c) return false;
+    if (pos_ >= text_.size() || text_[pos_] != c) {
+      return false;
+    }
     ++pos_;
     return true;
   }
@@ -80,27 +86,26 @@ class Parser {
       fail(ErrorKind::kInvalidRequest, "{}: JSON nested deeper than {} levels", where_, kMaxDepth);
     }
     skip_space();
-    if (pos_ >= text_.size()) bad("a value");
+    if (pos_ >= text_.size()) {
+      bad("a value");
+    }
     PyJson value;
     switch (text_[pos_]) {
-      case '{':
-        parse_object(value, depth);
-        return value;
-      case '[':
-        parse_array(value, depth);
-        return value;
+      case '{': parse_object(value, depth); return value;
+      case '[': parse_array(value, depth); return value;
       case '"':
         value.kind = PyJson::Kind::kString;
         value.text = parse_string();
         return value;
-      default:
-        return parse_word();
+      default: return parse_word();
     }
   }
 
   PyJson parse_word() {
     PyJson value;
-    if (take("null")) return value;
+    if (take("null")) {
+      return value;
+    }
     if (take("true")) {
       value.kind = PyJson::Kind::kBool;
       value.boolean = true;
@@ -124,7 +129,9 @@ class Parser {
   // Returns whether the number is an integer: it has neither fraction nor exponent.
   bool parse_number() {
     take('-');
-    if (!take('0')) digits("a value");
+    if (!take('0')) {
+      digits("a value");
+    }
     bool integer = true;
     if (take('.')) {
       integer = false;
@@ -132,27 +139,39 @@ class Parser {
     }
     if (take('e') || take('E')) {
       integer = false;
-      if (!take('+')) take('-');
+      if (!take('+')) {
+        take('-');
+      }
       digits("a digit");
     }
     return integer;
   }
 
   void digits(std::string_view expected) {
-    if (pos_ >= text_.size() || !is_digit(text_[pos_])) bad(expected);
-    while (pos_ < text_.size() && is_digit(text_[pos_])) ++pos_;
+    if (pos_ >= text_.size() || !is_digit(text_[pos_])) {
+      bad(expected);
+    }
+    while (pos_ < text_.size() && is_digit(text_[pos_])) {
+      ++pos_;
+    }
   }
 
   void parse_array(PyJson& value, int depth) {
     value.kind = PyJson::Kind::kArray;
     ++pos_;
     skip_space();
-    if (take(']')) return;
+    if (take(']')) {
+      return;
+    }
     for (;;) {
       value.items.push_back(parse_value(depth + 1));
       skip_space();
-      if (take(']')) return;
-      if (!take(',')) bad("',' or ']'");
+      if (take(']')) {
+        return;
+      }
+      if (!take(',')) {
+        bad("',' or ']'");
+      }
     }
   }
 
@@ -160,18 +179,28 @@ class Parser {
     value.kind = PyJson::Kind::kObject;
     ++pos_;
     skip_space();
-    if (take('}')) return;
+    if (take('}')) {
+      return;
+    }
     std::unordered_map<std::string, std::size_t> index;
     for (;;) {
       skip_space();
-      if (pos_ >= text_.size() || text_[pos_] != '"') bad("a key");
+      if (pos_ >= text_.size() || text_[pos_] != '"') {
+        bad("a key");
+      }
       std::string key = parse_string();
       skip_space();
-      if (!take(':')) bad("':'");
+      if (!take(':')) {
+        bad("':'");
+      }
       set_member(value, std::move(key), parse_value(depth + 1), index);
       skip_space();
-      if (take('}')) return;
-      if (!take(',')) bad("',' or '}'");
+      if (take('}')) {
+        return;
+      }
+      if (!take(',')) {
+        bad("',' or '}'");
+      }
     }
   }
 
@@ -182,11 +211,15 @@ class Parser {
     std::size_t at = members.size();
     if (members.size() < kLinearLookupMembers) {
       for (std::size_t i = 0; i < members.size(); ++i) {
-        if (members[i].key == key) at = i;
+        if (members[i].key == key) {
+          at = i;
+        }
       }
     } else {
       if (index.empty()) {
-        for (std::size_t i = 0; i < members.size(); ++i) index.emplace(members[i].key, i);
+        for (std::size_t i = 0; i < members.size(); ++i) {
+          index.emplace(members[i].key, i);
+        }
       }
       at = index.emplace(key, members.size()).first->second;
     }
@@ -228,7 +261,9 @@ class Parser {
       }
       pos_ = before;
     }
-    if (code >= 0xD800 && code < 0xE000) code = 0xFFFD;
+    if (code >= 0xD800 && code < 0xE000) {
+      code = 0xFFFD;
+    }
     append_utf8(out, code);
   }
 
@@ -242,8 +277,12 @@ class Parser {
         ++pos_;
       }
       out.append(text_, begin, pos_ - begin);
-      if (take('"')) return out;
-      if (!take('\\')) bad("the end of a string");
+      if (take('"')) {
+        return out;
+      }
+      if (!take('\\')) {
+        bad("the end of a string");
+      }
       parse_escape(out);
     }
   }
@@ -253,29 +292,14 @@ class Parser {
     switch (c) {
       case '"':
       case '\\':
-      case '/':
-        out += c;
-        return;
-      case 'b':
-        out += '\b';
-        return;
-      case 'f':
-        out += '\f';
-        return;
-      case 'n':
-        out += '\n';
-        return;
-      case 'r':
-        out += '\r';
-        return;
-      case 't':
-        out += '\t';
-        return;
-      case 'u':
-        parse_unicode_escape(out);
-        return;
-      default:
-        bad("an escape");
+      case '/': out += c; return;
+      case 'b': out += '\b'; return;
+      case 'f': out += '\f'; return;
+      case 'n': out += '\n'; return;
+      case 'r': out += '\r'; return;
+      case 't': out += '\t'; return;
+      case 'u': parse_unicode_escape(out); return;
+      default: bad("an escape");
     }
   }
 
@@ -287,12 +311,20 @@ class Parser {
 
 // The nearest double of a number that the JSON grammar accepts; infinities and zeros beyond the range.
 double to_double(const std::string& text) {
-  if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
-  if (text == "Infinity") return std::numeric_limits<double>::infinity();
-  if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
+  if (text == "NaN") {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  if (text == "Infinity") {
+    return std::numeric_limits<double>::infinity();
+  }
+  if (text == "-Infinity") {
+    return -std::numeric_limits<double>::infinity();
+  }
   double value = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec == std::errc()) return value;
+  if (result.ec == std::errc()) {
+    return value;
+  }
   // Out of range: too large if the first digit that counts stands for a power of ten above zero.
   const std::size_t e = text.find_first_of("eE");
   const std::string_view mantissa = std::string_view(text).substr(0, e);
@@ -319,8 +351,12 @@ double to_double(const std::string& text) {
 
 std::string json_float(const std::string& text) {
   const double value = to_double(text);
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value < 0 ? "-Infinity" : "Infinity";
+  if (std::isnan(value)) {
+    return "NaN";
+  }
+  if (std::isinf(value)) {
+    return value < 0 ? "-Infinity" : "Infinity";
+  }
   return python_float_repr(value);
 }
 
@@ -328,25 +364,21 @@ enum class Numbers { kPython, kAsWritten };
 
 void append_value(std::string& out, const PyJson& value, Numbers numbers) {
   switch (value.kind) {
-    case PyJson::Kind::kNull:
-      out += "null";
-      return;
-    case PyJson::Kind::kBool:
-      out += value.boolean ? "true" : "false";
-      return;
+    case PyJson::Kind::kNull: out += "null"; return;
+    case PyJson::Kind::kBool: out += value.boolean ? "true" : "false"; return;
     case PyJson::Kind::kInteger:
       out += numbers == Numbers::kPython && value.text == "-0" ? "0" : value.text;
       return;
     case PyJson::Kind::kFloat:
       out += numbers == Numbers::kPython ? json_float(value.text) : value.text;
       return;
-    case PyJson::Kind::kString:
-      append_json_string(out, value.text);
-      return;
+    case PyJson::Kind::kString: append_json_string(out, value.text); return;
     case PyJson::Kind::kArray:
       out += '[';
       for (std::size_t i = 0; i < value.items.size(); ++i) {
-        if (i > 0) out += ", ";
+        if (i > 0) {
+          out += ", ";
+        }
         append_value(out, value.items[i], numbers);
       }
       out += ']';
@@ -354,7 +386,9 @@ void append_value(std::string& out, const PyJson& value, Numbers numbers) {
     case PyJson::Kind::kObject:
       out += '{';
       for (std::size_t i = 0; i < value.members.size(); ++i) {
-        if (i > 0) out += ", ";
+        if (i > 0) {
+          out += ", ";
+        }
         append_json_string(out, value.members[i].key);
         out += ": ";
         append_value(out, value.members[i].value, numbers);
@@ -368,7 +402,9 @@ void append_value(std::string& out, const PyJson& value, Numbers numbers) {
 
 const PyJson* PyJson::find(std::string_view key) const {
   for (const auto& [name, value] : members) {
-    if (name == key) return &value;
+    if (name == key) {
+      return &value;
+    }
   }
   return nullptr;
 }
@@ -382,27 +418,13 @@ void append_json_string(std::string& out, std::string_view utf8) {
   out += '"';
   for (const char c : utf8) {
     switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\b':
-        out += "\\b";
-        break;
-      case '\f':
-        out += "\\f";
-        break;
+      case '"': out += "\\\""; break;
+      case '\\': out += "\\\\"; break;
+      case '\n': out += "\\n"; break;
+      case '\r': out += "\\r"; break;
+      case '\t': out += "\\t"; break;
+      case '\b': out += "\\b"; break;
+      case '\f': out += "\\f"; break;
       default:
         if (static_cast<unsigned char>(c) < 0x20) {
           out += "\\u00";
@@ -429,8 +451,12 @@ std::string json_dumps_as_written(const PyJson& value) {
 }
 
 std::string python_float_repr(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  if (std::isnan(value)) {
+    return "nan";
+  }
+  if (std::isinf(value)) {
+    return value < 0 ? "-inf" : "inf";
+  }
   char buffer[64];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific).ptr;
   std::string_view text(buffer, static_cast<std::size_t>(end - buffer));
@@ -441,7 +467,9 @@ std::string python_float_repr(double value) {
   }
   const std::size_t e = text.find('e');
   std::string digits(1, text[0]);
-  if (e > 2) digits += text.substr(2, e - 2);
+  if (e > 2) {
+    digits += text.substr(2, e - 2);
+  }
   int exponent = 0;
   const std::size_t sign = text[e + 1] == '+' ? 1 : 0;
   std::from_chars(text.data() + e + 1 + sign, text.data() + text.size(), exponent);
@@ -449,10 +477,14 @@ std::string python_float_repr(double value) {
   const int n_digits = static_cast<int>(digits.size());
   if (exponent < -4 || exponent >= 16) {
     out += digits[0];
-    if (n_digits > 1) out.append(".").append(digits, 1);
+    if (n_digits > 1) {
+      out.append(".").append(digits, 1);
+    }
     const int magnitude = std::abs(exponent);
     out += exponent < 0 ? "e-" : "e+";
-    if (magnitude < 10) out += '0';
+    if (magnitude < 10) {
+      out += '0';
+    }
     return out += std::to_string(magnitude);
   }
   if (exponent < 0) {

@@ -38,10 +38,18 @@ constexpr std::string_view kThinkClosing = "</think>";
 enum class Role { kSystem, kUser, kAssistant, kTool };
 
 Role parse_role(std::string_view role, std::size_t index) {
-  if (role == "system" || role == "developer") return Role::kSystem;
-  if (role == "user") return Role::kUser;
-  if (role == "assistant") return Role::kAssistant;
-  if (role == "tool" || role == "function") return Role::kTool;
+  if (role == "system" || role == "developer") {
+    return Role::kSystem;
+  }
+  if (role == "user") {
+    return Role::kUser;
+  }
+  if (role == "assistant") {
+    return Role::kAssistant;
+  }
+  if (role == "tool" || role == "function") {
+    return Role::kTool;
+  }
   fail(ErrorKind::kInvalidRequest,
        "messages[{}].role: expected system, developer, user, assistant, tool or function, found another role",
        index);
@@ -78,8 +86,9 @@ std::string_view strip_newlines_right(std::string_view text) {
 class Renderer {
  public:
   Renderer(std::span<const Message> messages, const ChatOptions& options) : options_(options) {
-    if (messages.empty())
+    if (messages.empty()) {
       fail(ErrorKind::kInvalidRequest, "messages: expected at least one message, found none");
+    }
     turns_.reserve(messages.size());
     for (std::size_t i = 0; i < messages.size(); ++i) {
       Turn turn{parse_role(messages[i].role, i), stripped_content(messages[i], i), &messages[i]};
@@ -93,7 +102,9 @@ class Renderer {
       const std::string& content = turns_[i].content;
       const bool wrapped_result =
           content.starts_with("<tool_response>") && content.ends_with("</tool_response>");
-      if (turns_[i].role == Role::kUser && !wrapped_result) last_query_ = static_cast<std::int64_t>(i);
+      if (turns_[i].role == Role::kUser && !wrapped_result) {
+        last_query_ = static_cast<std::int64_t>(i);
+      }
     }
   }
 
@@ -105,18 +116,10 @@ class Renderer {
     }
     for (std::size_t i = 0; i < turns_.size(); ++i) {
       switch (turns_[i].role) {
-        case Role::kSystem:
-          render_plain_turn("system", turns_[i].content);
-          break;
-        case Role::kUser:
-          render_plain_turn("user", turns_[i].content);
-          break;
-        case Role::kAssistant:
-          render_assistant(i);
-          break;
-        case Role::kTool:
-          render_tool_result(i);
-          break;
+        case Role::kSystem: render_plain_turn("system", turns_[i].content); break;
+        case Role::kUser: render_plain_turn("user", turns_[i].content); break;
+        case Role::kAssistant: render_assistant(i); break;
+        case Role::kTool: render_tool_result(i); break;
       }
     }
     if (options_.add_generation_prompt) {
@@ -128,8 +131,12 @@ class Renderer {
 
  private:
   void append(std::string_view text, bool is_control) {
-    if (text.empty()) return;
-    if (segments_.empty() || segments_.back().is_control != is_control) segments_.push_back({{}, is_control});
+    if (text.empty()) {
+      return;
+    }
+    if (segments_.empty() || segments_.back().is_control != is_control) {
+      segments_.push_back({{}, is_control});
+    }
     segments_.back().text += text;
   }
   void control(std::string_view text) { append(text, true); }
@@ -137,7 +144,9 @@ class Renderer {
 
   void add_leading_system(std::string_view content) {
     has_system_ = true;
-    if (!system_.empty() && !content.empty()) system_ += "\n\n";
+    if (!system_.empty() && !content.empty()) {
+      system_ += "\n\n";
+    }
     system_ += content;
   }
 
@@ -154,8 +163,9 @@ class Renderer {
     for (std::size_t t = 0; t < tools.size(); ++t) {
       const std::string where = fmt::format("tools[{}]", t);
       const PyJson tool = parse_python_json(tools[t], where, true);
-      if (!tool.is_object())
+      if (!tool.is_object()) {
         fail(ErrorKind::kInvalidRequest, "{}: expected a JSON object, found another value", where);
+      }
       control("\n");
       plain(python_json_dumps(tool));
     }
@@ -214,11 +224,17 @@ class Renderer {
 
   // A call that an earlier reply got wrong must not make the rest of the conversation unusable.
   static std::vector<PyJsonMember> parse_arguments(const std::string& json) {
-    if (python_strip(json).empty()) return {};
+    if (python_strip(json).empty()) {
+      return {};
+    }
     try {
       PyJson arguments = parse_python_json(json, "arguments", true);
-      if (arguments.is_object()) return std::move(arguments.members);
-      if (arguments.kind == PyJson::Kind::kNull) return {};
+      if (arguments.is_object()) {
+        return std::move(arguments.members);
+      }
+      if (arguments.kind == PyJson::Kind::kNull) {
+        return {};
+      }
     } catch (const Error&) {
     }
     PyJson raw;
@@ -231,11 +247,15 @@ class Renderer {
     // The template opens no turn for a result that opens the conversation; where it would refuse the
     // conversation anyway, the turn is opened.
     const bool opens = i > 0 ? turns_[i - 1].role != Role::kTool : has_system_ || last_query_ < 0;
-    if (opens) control("<|im_start|>user");
+    if (opens) {
+      control("<|im_start|>user");
+    }
     control("\n<tool_response>\n");
     plain(turns_[i].content);
     control("\n</tool_response>");
-    if (i + 1 == turns_.size() || turns_[i + 1].role != Role::kTool) control(kTurnEnd);
+    if (i + 1 == turns_.size() || turns_[i + 1].role != Role::kTool) {
+      control(kTurnEnd);
+    }
   }
 
   const ChatOptions options_;
@@ -263,7 +283,9 @@ std::vector<Segment> render_chat(std::span<const Message> messages, std::span<co
 
 std::string joined(std::span<const Segment> segments) {
   std::string text;
-  for (const Segment& segment : segments) text += segment.text;
+  for (const Segment& segment : segments) {
+    text += segment.text;
+  }
   return text;
 }
 

@@ -7,7 +7,9 @@
 namespace orfebre::text {
 
 std::string Detokenizer::push(TokenId id) {
-  if (skip_special_ && tokenizer_->is_special(id)) return {};
+  if (skip_special_ && tokenizer_->is_special(id)) {
+    return {};
+  }
   return push_bytes(tokenizer_->token_bytes(id));
 }
 

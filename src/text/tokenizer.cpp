@@ -76,10 +76,14 @@ void Tokenizer::Impl::index_tokens(const TokenizerFile& file) {
 void Tokenizer::Impl::encode(std::string_view text, std::span<const ControlRange> control,
                              std::vector<TokenId>& out) const {
   std::vector<AddedTokenFinder::Match> matches;
-  for (const ControlRange& r : control) raw_finder.find(text, r.begin, r.end, matches);
+  for (const ControlRange& r : control) {
+    raw_finder.find(text, r.begin, r.end, matches);
+  }
   auto range = control.begin();
   const auto within_control = [&](std::size_t begin, std::size_t end) {
-    while (range != control.end() && range->end < end) ++range;
+    while (range != control.end() && range->end < end) {
+      ++range;
+    }
     return range != control.end() && range->begin <= begin;
   };
   std::size_t pos = 0;
@@ -104,7 +108,9 @@ void Tokenizer::Impl::encode_gap(std::string_view text, bool is_control, std::ve
     text = storage;
   }
   std::vector<AddedTokenFinder::Match> matches;
-  if (is_control) normalized_finder.find(text, 0, text.size(), matches);
+  if (is_control) {
+    normalized_finder.find(text, 0, text.size(), matches);
+  }
   std::size_t pos = 0;
   for (const auto& match : matches) {
     encode_pieces(text.substr(pos, match.begin - pos), out);
@@ -121,10 +127,14 @@ Tokenizer::~Tokenizer() = default;
 
 Tokenizer Tokenizer::from_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) fail(ErrorKind::kNotFound, "{}: cannot open this tokenizer file", path.string());
+  if (!file) {
+    fail(ErrorKind::kNotFound, "{}: cannot open this tokenizer file", path.string());
+  }
   std::ostringstream text;
   text << file.rdbuf();
-  if (!file || !text) fail(ErrorKind::kBadCheckpoint, "{}: cannot read this tokenizer file", path.string());
+  if (!file || !text) {
+    fail(ErrorKind::kBadCheckpoint, "{}: cannot read this tokenizer file", path.string());
+  }
   return from_json(text.view(), path.string());
 }
 
@@ -148,7 +158,9 @@ std::vector<TokenId> Tokenizer::encode(std::span<const Segment> segments) const 
   for (const Segment& segment : segments) {
     const std::size_t begin = text.size();
     text += is_well_formed(segment.text) ? segment.text : replace_ill_formed(segment.text);
-    if (segment.is_control) control.push_back({begin, text.size()});
+    if (segment.is_control) {
+      control.push_back({begin, text.size()});
+    }
   }
   std::vector<TokenId> ids;
   ids.reserve(text.size() / 3);
@@ -159,13 +171,17 @@ std::vector<TokenId> Tokenizer::encode(std::span<const Segment> segments) const 
 std::string Tokenizer::decode(std::span<const TokenId> ids, bool skip_special) const {
   std::string bytes;
   for (const TokenId id : ids) {
-    if (!skip_special || !is_special(id)) bytes += token_bytes(id);
+    if (!skip_special || !is_special(id)) {
+      bytes += token_bytes(id);
+    }
   }
   return replace_ill_formed(bytes);
 }
 
 std::string_view Tokenizer::token_bytes(TokenId id) const {
-  if (id < 0 || id >= vocab_size()) return {};
+  if (id < 0 || id >= vocab_size()) {
+    return {};
+  }
   const auto i = static_cast<std::size_t>(id);
   return std::string_view(impl_->blob).substr(impl_->offsets[i], impl_->offsets[i + 1] - impl_->offsets[i]);
 }

@@ -61,7 +61,9 @@ TEST(PythonJson, LoneSurrogatesBecomeReplacements) {
 
 TEST(PythonJson, RepeatedKeysKeepTheFirstPlaceAndTheLastValue) {
   std::string raw = "{";
-  for (int i = 0; i < 300; ++i) raw += fmt::format("\"k{}\":{},", i % 100, i);
+  for (int i = 0; i < 300; ++i) {
+    raw += fmt::format("\"k{}\":{},", i % 100, i);
+  }
   raw.back() = '}';
   const PyJson value = parse_python_json(raw, "test");
   ASSERT_EQ(value.members.size(), 100u);

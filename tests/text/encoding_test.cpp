@@ -34,7 +34,9 @@ TEST(PreTokenizer, CutsAsHuggingFaceTokenizersDo) {
     const auto cut = pieces(normal);
     EXPECT_EQ(static_cast<std::int32_t>(cut.size()), counts[i]) << "string " << i;
     std::string joined;
-    for (const std::string& piece : cut) joined += piece;
+    for (const std::string& piece : cut) {
+      joined += piece;
+    }
     EXPECT_EQ(joined, normal);
   }
 }
@@ -58,7 +60,9 @@ TEST(Normalizer, TheCheapTestIsNeverWrong) {
   for (const std::string& text : load_strings(kData + "token_strings.json")) {
     const std::string normal = to_nfc(text);
     EXPECT_EQ(to_nfc(normal), normal);
-    if (!is_surely_nfc(text)) continue;
+    if (!is_surely_nfc(text)) {
+      continue;
+    }
     ++n_sure;
     EXPECT_EQ(normal, text);
   }
@@ -86,7 +90,9 @@ TEST(AddedTokenFinder, PrefersTheLongestOfTheEarliest) {
     std::vector<AddedTokenFinder::Match> matches;
     finder.find(text, begin, end, matches);
     std::vector<std::int32_t> out;
-    for (const auto& match : matches) out.push_back(match.id);
+    for (const auto& match : matches) {
+      out.push_back(match.id);
+    }
     return out;
   };
   using Ids = std::vector<std::int32_t>;
@@ -110,11 +116,15 @@ struct RandomBpe {
       tokens.push_back({static_cast<std::int32_t>(tokens.size()), bytes});
       ids.emplace(bytes, tokens.back().id);
     };
-    for (int b = 0; b < 256; ++b) add(std::string(1, static_cast<char>(b)));
+    for (int b = 0; b < 256; ++b) {
+      add(std::string(1, static_cast<char>(b)));
+    }
     std::vector<std::string> known = {"a", "b", "c", "d"};
     for (int m = 0; m < 40; ++m) {
       const std::string left = known[random() % known.size()], right = known[random() % known.size()];
-      if (left.size() + right.size() > 9) continue;
+      if (left.size() + right.size() > 9) {
+        continue;
+      }
       if (!ids.contains(left + right)) {
         add(left + right);
         known.push_back(left + right);
@@ -126,9 +136,13 @@ struct RandomBpe {
 
   std::vector<std::int32_t> by_definition(const std::string& text) const {
     std::vector<std::int32_t> ids;
-    for (const char c : text) ids.push_back(static_cast<unsigned char>(c));
+    for (const char c : text) {
+      ids.push_back(static_cast<unsigned char>(c));
+    }
     std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> ranks;
-    for (std::size_t m = 0; m < merges.size(); ++m) ranks[{merges[m].left, merges[m].right}] = m;
+    for (std::size_t m = 0; m < merges.size(); ++m) {
+      ranks[{merges[m].left, merges[m].right}] = m;
+    }
     for (;;) {
       std::size_t best_rank = merges.size(), best = 0;
       for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
@@ -138,7 +152,9 @@ struct RandomBpe {
           best = i;
         }
       }
-      if (best_rank == merges.size()) return ids;
+      if (best_rank == merges.size()) {
+        return ids;
+      }
       ids[best] = merges[best_rank].result;
       ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(best) + 1);
     }
@@ -152,10 +168,14 @@ TEST(Bpe, MergesByDefinition) {
     const RandomBpe source(random);
     const Bpe bpe(source.tokens, static_cast<std::int32_t>(source.tokens.size()), source.merges);
     std::vector<std::string> texts;
-    for (const auto& token : source.tokens) texts.push_back(token.bytes);
+    for (const auto& token : source.tokens) {
+      texts.push_back(token.bytes);
+    }
     for (int t = 0; t < 60; ++t) {
       std::string text;
-      for (std::size_t n = 1 + random() % (t % 3 == 0 ? 200 : 60); n > 0; --n) text += "abcd"[random() % 4];
+      for (std::size_t n = 1 + random() % (t % 3 == 0 ? 200 : 60); n > 0; --n) {
+        text += "abcd"[random() % 4];
+      }
       texts.push_back(text);
     }
     for (const std::string& text : texts) {

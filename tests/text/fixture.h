@@ -14,7 +14,9 @@ inline std::vector<std::string> load_strings(const std::string& path) {
   simdjson::dom::parser parser;
   std::vector<std::string> out;
   const simdjson::dom::array rows = parser.load(path).get_array();
-  for (const auto text : rows) out.emplace_back(std::string_view(text.get_string()));
+  for (const auto text : rows) {
+    out.emplace_back(std::string_view(text.get_string()));
+  }
   return out;
 }
 
@@ -25,7 +27,9 @@ inline std::vector<std::vector<std::int32_t>> load_id_lists(const std::string& p
   for (const auto row : rows) {
     auto& ids = out.emplace_back();
     const simdjson::dom::array list = row.get_array();
-    for (const auto id : list) ids.push_back(static_cast<std::int32_t>(id.get_int64()));
+    for (const auto id : list) {
+      ids.push_back(static_cast<std::int32_t>(id.get_int64()));
+    }
   }
   return out;
 }

@@ -135,7 +135,9 @@ TEST(ReplyParser, ConvertsBySchema) {
 
 TEST(ToolSchemas, CircularSchemasEnd) {
   std::string branches;
-  for (int i = 0; i < 20; ++i) branches += R"({"$ref":"#/$defs/a"},)";
+  for (int i = 0; i < 20; ++i) {
+    branches += R"({"$ref":"#/$defs/a"},)";
+  }
   const std::vector<std::string> tools = {
       R"({"name":"f","parameters":{"properties":{"x":{"$ref":"#/$defs/a"}},"$defs":{"a":{"anyOf":[)" +
       branches + R"({"type":"integer"}]}}}})"};
@@ -247,8 +249,9 @@ TEST(ReplyParser, StringsStreamWhileTheyCome) {
   parser.push("<tool_call>\n<function=write>\n<parameter=text>\n");
   std::size_t n_with_text = 0;
   for (int i = 0; i < 1000; ++i) {
-    for (const auto& event : parser.push("some words "))
+    for (const auto& event : parser.push("some words ")) {
       n_with_text += event.kind == ReplyEvent::Kind::kToolArguments;
+    }
   }
   EXPECT_EQ(n_with_text, 1000u);
 }
@@ -347,7 +350,9 @@ TEST(ReplyParser, ChunksDoNotMatter) {
   std::size_t n_calls = 0;
   for (int round = 0; round < 20'000; ++round) {
     std::string text;
-    for (std::size_t n = below(24); n > 0; --n) text += pieces[below(pieces.size())];
+    for (std::size_t n = below(24); n > 0; --n) {
+      text += pieces[below(pieces.size())];
+    }
     const ReplyParserOptions options{.starts_in_think = below(2) == 0, .parse_tools = below(8) != 0};
     const ParsedReply whole = parse_reply(text, schemas(), options);
     n_calls += whole.tool_calls.size();
@@ -355,7 +360,9 @@ TEST(ReplyParser, ChunksDoNotMatter) {
     std::vector<std::size_t> every_byte, some;
     for (std::size_t i = 1; i < text.size(); ++i) {
       every_byte.push_back(i);
-      if (below(4) == 0) some.push_back(i);
+      if (below(4) == 0) {
+        some.push_back(i);
+      }
     }
     ASSERT_EQ(line(stream(text, every_byte, options)), line(whole)) << text;
     ASSERT_EQ(line(stream(text, some, options)), line(whole)) << text;
@@ -416,7 +423,9 @@ TEST(ReplyParser, LongRepliesTakeLinearTime) {
   for (const std::string& text : {many_tags, value, value + std::string(1'000'000, '\n'),
                                   std::string(1'000'000, '<'), "x" + std::string(1'000'000, '\n') + "y"}) {
     std::vector<std::size_t> cuts;
-    for (std::size_t i = 7; i < text.size(); i += 7) cuts.push_back(i);
+    for (std::size_t i = 7; i < text.size(); i += 7) {
+      cuts.push_back(i);
+    }
     const ParsedReply reply = stream(text, cuts, kPlain);
     EXPECT_GT(reply.content.size() + reply.tool_calls.size(), 0u);
   }

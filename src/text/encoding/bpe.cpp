@@ -35,7 +35,9 @@ Bpe::Bpe(std::vector<Token> tokens, std::int32_t n_ids, const std::vector<Merge>
     const std::string& bytes = tokens_[t].bytes;
     longest_bytes_ = std::max(longest_bytes_, bytes.size());
     std::size_t slot = hash_bytes(bytes) & (slots_.size() - 1);
-    while (slots_[slot] != kNone) slot = (slot + 1) & (slots_.size() - 1);
+    while (slots_[slot] != kNone) {
+      slot = (slot + 1) & (slots_.size() - 1);
+    }
     slots_[slot] = static_cast<std::int32_t>(t);
   }
   whole_ = std::make_unique<std::atomic<std::uint8_t>[]>(tokens_.size());
@@ -43,7 +45,9 @@ Bpe::Bpe(std::vector<Token> tokens, std::int32_t n_ids, const std::vector<Merge>
   const std::size_t n_slots = std::bit_ceil(merges.size() * 2 + 2);
   merges_.resize(n_slots);
   merge_shift_ = 64 - std::countr_zero(n_slots);
-  for (std::size_t m = 0; m < merges.size(); ++m) insert_merge(merges[m], static_cast<std::int32_t>(m));
+  for (std::size_t m = 0; m < merges.size(); ++m) {
+    insert_merge(merges[m], static_cast<std::int32_t>(m));
+  }
 
   for (int b = 0; b < 256; ++b) {
     const char byte = static_cast<char>(b);
@@ -55,8 +59,9 @@ Bpe::Bpe(std::vector<Token> tokens, std::int32_t n_ids, const std::vector<Merge>
 void Bpe::insert_merge(const Merge& merge, std::int32_t rank) {
   const std::uint64_t key = pair_key(merge.left, merge.right);
   std::size_t slot = (key * kGolden) >> merge_shift_;
-  while (merges_[slot].pair != kEmptyPair && merges_[slot].pair != key)
+  while (merges_[slot].pair != kEmptyPair && merges_[slot].pair != key) {
     slot = (slot + 1) & (merges_.size() - 1);
+  }
   merges_[slot] = {key, rank, merge.result};
 }
 
@@ -64,17 +69,23 @@ const Bpe::MergeSlot* Bpe::find_merge(std::int32_t left, std::int32_t right) con
   const std::uint64_t key = pair_key(left, right);
   std::size_t slot = (key * kGolden) >> merge_shift_;
   while (merges_[slot].pair != key) {
-    if (merges_[slot].pair == kEmptyPair) return nullptr;
+    if (merges_[slot].pair == kEmptyPair) {
+      return nullptr;
+    }
     slot = (slot + 1) & (merges_.size() - 1);
   }
   return &merges_[slot];
 }
 
 std::int32_t Bpe::find_index(std::string_view bytes) const {
-  if (bytes.size() > longest_bytes_) return kNone;
+  if (bytes.size() > longest_bytes_) {
+    return kNone;
+  }
   std::size_t slot = hash_bytes(bytes) & (slots_.size() - 1);
   while (slots_[slot] != kNone) {
-    if (tokens_[static_cast<std::size_t>(slots_[slot])].bytes == bytes) return slots_[slot];
+    if (tokens_[static_cast<std::size_t>(slots_[slot])].bytes == bytes) {
+      return slots_[slot];
+    }
     slot = (slot + 1) & (slots_.size() - 1);
   }
   return kNone;
@@ -91,7 +102,9 @@ void Bpe::merge_piece(std::string_view piece, std::vector<std::int32_t>& out) co
     return;
   }
   const std::int32_t index = find_index(piece);
-  if (index == kNone) return run_merges(piece, out);
+  if (index == kNone) {
+    return run_merges(piece, out);
+  }
   const auto i = static_cast<std::size_t>(index);
   const std::uint8_t known = whole_[i].load(std::memory_order_relaxed);
   if (known == kWhole) {
@@ -120,23 +133,33 @@ void Bpe::merge_short(std::string_view piece, std::vector<std::int32_t>& out) co
   std::int32_t ranks[kShortPieceBytes];    // of the pair (i, i + 1)
   std::int32_t results[kShortPieceBytes];  // of the pair (i, i + 1)
   std::size_t n = piece.size();
-  for (std::size_t i = 0; i < n; ++i) ids[i] = byte_ids_[static_cast<unsigned char>(piece[i])];
+  for (std::size_t i = 0; i < n; ++i) {
+    ids[i] = byte_ids_[static_cast<unsigned char>(piece[i])];
+  }
   const auto look_up = [&](std::size_t i) {
     const MergeSlot* merge = find_merge(ids[i], ids[i + 1]);
     ranks[i] = merge == nullptr ? kNoRank : merge->rank;
     results[i] = merge == nullptr ? kNone : merge->result;
   };
-  for (std::size_t i = 0; i + 1 < n; ++i) look_up(i);
+  for (std::size_t i = 0; i + 1 < n; ++i) {
+    look_up(i);
+  }
   while (n > 1) {
     const auto best = static_cast<std::size_t>(std::min_element(ranks, ranks + n - 1) - ranks);
-    if (ranks[best] == kNoRank) break;
+    if (ranks[best] == kNoRank) {
+      break;
+    }
     ids[best] = results[best];
     std::copy(ids + best + 2, ids + n, ids + best + 1);
     std::copy(ranks + best + 1, ranks + n - 1, ranks + best);
     std::copy(results + best + 1, results + n - 1, results + best);
     --n;
-    if (best + 1 < n) look_up(best);
-    if (best > 0) look_up(best - 1);
+    if (best + 1 < n) {
+      look_up(best);
+    }
+    if (best > 0) {
+      look_up(best - 1);
+    }
   }
   out.insert(out.end(), ids, ids + n);
 }
@@ -165,9 +188,13 @@ void Bpe::merge_long(std::string_view piece, std::vector<std::int32_t>& out) con
   std::vector<Candidate> storage;
   const auto find_candidate = [&](std::size_t left, auto&& take) {
     const std::size_t right = symbols[left].next;
-    if (right == kEnd) return;
+    if (right == kEnd) {
+      return;
+    }
     const MergeSlot* merge = find_merge(symbols[left].id, symbols[right].id);
-    if (merge != nullptr) take(Candidate{merge->rank, left, merge->pair, merge->result});
+    if (merge != nullptr) {
+      take(Candidate{merge->rank, left, merge->pair, merge->result});
+    }
   };
   for (std::size_t i = 0; i < symbols.size(); ++i) {
     find_candidate(i, [&](const Candidate& c) { storage.push_back(c); });
@@ -178,17 +205,27 @@ void Bpe::merge_long(std::string_view piece, std::vector<std::int32_t>& out) con
     const Candidate top = queue.top();
     queue.pop();
     Symbol& left = symbols[top.left];
-    if (left.id == kNone || left.next == kEnd) continue;
+    if (left.id == kNone || left.next == kEnd) {
+      continue;
+    }
     Symbol& right = symbols[left.next];
-    if (pair_key(left.id, right.id) != top.pair) continue;
+    if (pair_key(left.id, right.id) != top.pair) {
+      continue;
+    }
     left.id = top.result;
     right.id = kNone;
     left.next = right.next;
-    if (right.next != kEnd) symbols[right.next].previous = top.left;
+    if (right.next != kEnd) {
+      symbols[right.next].previous = top.left;
+    }
     find_candidate(top.left, push);
-    if (left.previous != kEnd) find_candidate(left.previous, push);
+    if (left.previous != kEnd) {
+      find_candidate(left.previous, push);
+    }
   }
-  for (std::size_t i = 0; i != kEnd; i = symbols[i].next) out.push_back(symbols[i].id);
+  for (std::size_t i = 0; i != kEnd; i = symbols[i].next) {
+    out.push_back(symbols[i].id);
+  }
 }
 
 }  // namespace orfebre::text

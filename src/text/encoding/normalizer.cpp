@@ -48,8 +48,9 @@ void append_composed(std::vector<utf8proc_int32_t>& code_points, std::string& ou
   const auto n_composed = utf8proc_normalize_utf32(
       code_points.data(), static_cast<utf8proc_ssize_t>(code_points.size()), kOptions);
   ORFEBRE_CHECK(n_composed >= 0);
-  for (utf8proc_ssize_t i = 0; i < n_composed; ++i)
+  for (utf8proc_ssize_t i = 0; i < n_composed; ++i) {
     append_utf8(code_points[static_cast<std::size_t>(i)], out);
+  }
   code_points.clear();
 }
 
@@ -107,7 +108,9 @@ bool is_surely_stable(std::string_view text, std::size_t i) {
 
 // The first character from `pos` on that may not be stable, or the text's size.
 std::size_t find_unsure(std::string_view text, std::size_t pos) {
-  while (pos < text.size() && is_surely_stable(text, pos)) ++pos;
+  while (pos < text.size() && is_surely_stable(text, pos)) {
+    ++pos;
+  }
   return pos;
 }
 
@@ -130,12 +133,20 @@ std::string to_nfc(std::string_view text) {
     const std::size_t unsure = find_unsure(text, pos);
     std::size_t begin = unsure, end = unsure;
     if (unsure < text.size()) {
-      while (begin > pos && !is_ascii(text, begin - 1)) --begin;
-      if (begin > pos) --begin;
-      while (end < text.size() && !is_ascii(text, end)) ++end;
+      while (begin > pos && !is_ascii(text, begin - 1)) {
+        --begin;
+      }
+      if (begin > pos) {
+        --begin;
+      }
+      while (end < text.size() && !is_ascii(text, end)) {
+        ++end;
+      }
     }
     out.append(text, pos, begin - pos);
-    if (begin == text.size()) return out;
+    if (begin == text.size()) {
+      return out;
+    }
     append_nfc(text.substr(begin, end - begin), out);
     pos = end;
   }
