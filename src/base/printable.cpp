@@ -3,14 +3,14 @@
 namespace orfebre {
 namespace {
 
-constexpr std::size_t kMaxBytes = 120;
+constexpr size_t kMaxBytes = 120;
 
 bool is_continuation(char byte) {
   return (byte & 0xC0) == 0x80;
 }
 
 // The bytes of the control character at the start of `text`; 0 when another one is there.
-std::size_t control_bytes(std::string_view text) {
+size_t control_bytes(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   if (first < 0x20 || first == 0x7F) {
     return 1;
@@ -22,7 +22,7 @@ std::size_t control_bytes(std::string_view text) {
 }  // namespace
 
 std::string printable(std::string_view text) {
-  std::size_t end = text.size();
+  size_t end = text.size();
   if (end > kMaxBytes) {
     end = kMaxBytes;
     while (end > 0 && is_continuation(text[end])) {
@@ -30,8 +30,8 @@ std::string printable(std::string_view text) {
     }
   }
   std::string result;
-  for (std::size_t at = 0; at < end;) {
-    const std::size_t n_bytes = control_bytes(text.substr(at, end - at));
+  for (size_t at = 0; at < end;) {
+    const size_t n_bytes = control_bytes(text.substr(at, end - at));
     result += n_bytes > 0 ? '?' : text[at];
     at += n_bytes > 0 ? n_bytes : 1;
   }

@@ -1,5 +1,7 @@
 #include "base/python_json.h"
 
+#include "base/error.h"
+
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -8,15 +10,13 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/error.h"
-
 namespace orfebre {
 namespace {
 
 constexpr int kMaxDepth = 256;
-constexpr std::size_t kLinearLookupMembers = 8;
+constexpr size_t kLinearLookupMembers = 8;
 
-void append_utf8(std::string& out, std::uint32_t c) {
+void append_utf8(std::string& out, uint32_t c) {
   if (c < 0x80) {
     out += static_cast<char>(c);
   } else if (c < 0x800) {
@@ -115,7 +115,7 @@ class Parser {
       value.kind = PyJson::Kind::kBool;
       return value;
     }
-    const std::size_t begin = pos_;
+    const size_t begin = pos_;
     if (python_constants_ && (take("NaN") || take("Infinity") || take("-Infinity"))) {
       value.kind = PyJson::Kind::kFloat;
       value.text = text_.substr(begin, pos_ - begin);
@@ -182,7 +182,7 @@ class Parser {
     if (take('}')) {
       return;
     }
-    std::unordered_map<std::string, std::size_t> index;
+    std::unordered_map<std::string, size_t> index;
     for (;;) {
       skip_space();
       if (pos_ >= text_.size() || text_[pos_] != '"') {
@@ -206,18 +206,18 @@ class Parser {
 
   // A Python dict keeps a repeated key in its first place with its last value.
   static void set_member(PyJson& object, std::string key, PyJson value,
-                         std::unordered_map<std::string, std::size_t>& index) {
+                         std::unordered_map<std::string, size_t>& index) {
     auto& members = object.members;
-    std::size_t at = members.size();
+    size_t at = members.size();
     if (members.size() < kLinearLookupMembers) {
-      for (std::size_t i = 0; i < members.size(); ++i) {
+      for (size_t i = 0; i < members.size(); ++i) {
         if (members[i].key == key) {
           at = i;
         }
       }
     } else {
       if (index.empty()) {
-        for (std::size_t i = 0; i < members.size(); ++i) {
+        for (size_t i = 0; i < members.size(); ++i) {
           index.emplace(members[i].key, i);
         }
       }
@@ -230,17 +230,17 @@ class Parser {
     }
   }
 
-  std::uint32_t hex4() {
-    std::uint32_t code = 0;
+  uint32_t hex4() {
+    uint32_t code = 0;
     for (int i = 0; i < 4; ++i, ++pos_) {
       const char c = pos_ < text_.size() ? text_[pos_] : ' ';
-      std::uint32_t digit = 0;
+      uint32_t digit = 0;
       if (is_digit(c)) {
-        digit = static_cast<std::uint32_t>(c - '0');
+        digit = static_cast<uint32_t>(c - '0');
       } else if (c >= 'a' && c <= 'f') {
-        digit = static_cast<std::uint32_t>(c - 'a' + 10);
+        digit = static_cast<uint32_t>(c - 'a' + 10);
       } else if (c >= 'A' && c <= 'F') {
-        digit = static_cast<std::uint32_t>(c - 'A' + 10);
+        digit = static_cast<uint32_t>(c - 'A' + 10);
       } else {
         bad("four hexadecimal digits");
       }
@@ -250,11 +250,11 @@ class Parser {
   }
 
   void parse_unicode_escape(std::string& out) {
-    std::uint32_t code = hex4();
+    uint32_t code = hex4();
     if (code >= 0xD800 && code < 0xDC00 && text_.substr(pos_, 2) == "\\u") {
-      const std::size_t before = pos_;
+      const size_t before = pos_;
       pos_ += 2;
-      const std::uint32_t low = hex4();
+      const uint32_t low = hex4();
       if (low >= 0xDC00 && low < 0xE000) {
         append_utf8(out, 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00));
         return;
@@ -271,7 +271,7 @@ class Parser {
     std::string out;
     ++pos_;
     for (;;) {
-      const std::size_t begin = pos_;
+      const size_t begin = pos_;
       while (pos_ < text_.size() && text_[pos_] != '"' && text_[pos_] != '\\' &&
              static_cast<unsigned char>(text_[pos_]) >= 0x20) {
         ++pos_;
@@ -306,7 +306,7 @@ class Parser {
   std::string_view text_;
   std::string_view where_;
   bool python_constants_;
-  std::size_t pos_ = 0;
+  size_t pos_ = 0;
 };
 
 // The nearest double of a number that the JSON grammar accepts; infinities and zeros beyond the range.
@@ -326,17 +326,17 @@ double to_double(const std::string& text) {
     return value;
   }
   // Out of range: too large if the first digit that counts stands for a power of ten above zero.
-  const std::size_t e = text.find_first_of("eE");
+  const size_t e = text.find_first_of("eE");
   const std::string_view mantissa = std::string_view(text).substr(0, e);
-  const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
-  const std::size_t first = mantissa.find_first_of("123456789");
+  const size_t point = std::min(mantissa.find('.'), mantissa.size());
+  const size_t first = mantissa.find_first_of("123456789");
   const bool negative = text[0] == '-';
   bool large = false;
   if (first != std::string_view::npos) {
     long long power = static_cast<long long>(point) - static_cast<long long>(first);
     if (e != std::string::npos) {
       const bool minus = text[e + 1] == '-';
-      const std::size_t begin = e + 1 + (minus || text[e + 1] == '+');
+      const size_t begin = e + 1 + (minus || text[e + 1] == '+');
       long long exponent = 0;
       if (std::from_chars(text.data() + begin, text.data() + text.size(), exponent).ec != std::errc()) {
         exponent = std::numeric_limits<long long>::max() / 4;
@@ -375,7 +375,7 @@ void append_value(std::string& out, const PyJson& value, Numbers numbers) {
     case PyJson::Kind::kString: append_json_string(out, value.text); return;
     case PyJson::Kind::kArray:
       out += '[';
-      for (std::size_t i = 0; i < value.items.size(); ++i) {
+      for (size_t i = 0; i < value.items.size(); ++i) {
         if (i > 0) {
           out += ", ";
         }
@@ -385,7 +385,7 @@ void append_value(std::string& out, const PyJson& value, Numbers numbers) {
       return;
     case PyJson::Kind::kObject:
       out += '{';
-      for (std::size_t i = 0; i < value.members.size(); ++i) {
+      for (size_t i = 0; i < value.members.size(); ++i) {
         if (i > 0) {
           out += ", ";
         }
@@ -459,19 +459,19 @@ std::string python_float_repr(double value) {
   }
   char buffer[64];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific).ptr;
-  std::string_view text(buffer, static_cast<std::size_t>(end - buffer));
+  std::string_view text(buffer, static_cast<size_t>(end - buffer));
   std::string out;
   if (text[0] == '-') {
     out += '-';
     text.remove_prefix(1);
   }
-  const std::size_t e = text.find('e');
+  const size_t e = text.find('e');
   std::string digits(1, text[0]);
   if (e > 2) {
     digits += text.substr(2, e - 2);
   }
   int exponent = 0;
-  const std::size_t sign = text[e + 1] == '+' ? 1 : 0;
+  const size_t sign = text[e + 1] == '+' ? 1 : 0;
   std::from_chars(text.data() + e + 1 + sign, text.data() + text.size(), exponent);
 
   const int n_digits = static_cast<int>(digits.size());
@@ -488,12 +488,12 @@ std::string python_float_repr(double value) {
     return out += std::to_string(magnitude);
   }
   if (exponent < 0) {
-    return out.append("0.").append(static_cast<std::size_t>(-exponent - 1), '0').append(digits);
+    return out.append("0.").append(static_cast<size_t>(-exponent - 1), '0').append(digits);
   }
   if (n_digits <= exponent + 1) {
-    return out.append(digits).append(static_cast<std::size_t>(exponent + 1 - n_digits), '0').append(".0");
+    return out.append(digits).append(static_cast<size_t>(exponent + 1 - n_digits), '0').append(".0");
   }
-  const std::size_t whole = static_cast<std::size_t>(exponent + 1);
+  const size_t whole = static_cast<size_t>(exponent + 1);
   return out.append(digits, 0, whole).append(".").append(digits, whole);
 }
 

@@ -1,10 +1,10 @@
 #include "text/reply_parser.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "base/python_json.h"
 #include "text/reply_tags.h"
+
+#include <algorithm>
+#include <utility>
 
 namespace orfebre::text {
 namespace {
@@ -34,13 +34,13 @@ class TextRun {
     all += text;
     if (!started_) {
       started_ = true;
-      const std::size_t last_break = all.substr(0, all.find_first_not_of(kSpace)).find_last_of(kLineBreaks);
+      const size_t last_break = all.substr(0, all.find_first_not_of(kSpace)).find_last_of(kLineBreaks);
       if (last_break != std::string::npos) {
         all.erase(0, last_break + 1);
       }
     }
-    const std::size_t tail = all.find_last_not_of(kSpace) + 1;  // npos + 1 is 0
-    const std::size_t first_break = all.find_first_of(kLineBreaks, tail);
+    const size_t tail = all.find_last_not_of(kSpace) + 1;  // npos + 1 is 0
+    const size_t first_break = all.find_first_of(kLineBreaks, tail);
     if (first_break != std::string::npos) {
       held_ = all.substr(first_break);
       all.resize(first_break);
@@ -92,7 +92,7 @@ class ReplyParser::Impl {
   }
 
   Lookahead rest() const { return {std::string_view(buffer_).substr(cursor_), ended_}; }
-  void skip(std::size_t n_bytes) { cursor_ += n_bytes; }
+  void skip(size_t n_bytes) { cursor_ += n_bytes; }
 
   // ---- reasoning and content ----
 
@@ -101,7 +101,7 @@ class ReplyParser::Impl {
     if (in.text.empty()) {
       return false;
     }
-    const std::size_t plain = std::min(in.text.find('<'), in.text.size());
+    const size_t plain = std::min(in.text.find('<'), in.text.size());
     if (plain > 0) {
       emit_text(in.text.substr(0, plain));
       skip(plain);
@@ -164,7 +164,7 @@ class ReplyParser::Impl {
         if (function.name.empty() || !(schemas_->empty() || schemas_->knows(function.name))) {
           return Seen::kNo;
         }
-        skip(static_cast<std::size_t>(next.text.data() - in.text.data()) + function.size_bytes);
+        skip(static_cast<size_t>(next.text.data() - in.text.data()) + function.size_bytes);
         begin_call(function.name);
         return call;
       }
@@ -243,7 +243,7 @@ class ReplyParser::Impl {
     if (function.seen == Seen::kMaybe) {
       return Seen::kMaybe;
     }
-    const auto to_next = static_cast<std::size_t>(next.text.data() - in.text.data());
+    const auto to_next = static_cast<size_t>(next.text.data() - in.text.data());
     if (function.seen == Seen::kYes) {
       skip(to_next + function.size_bytes);
       begin_call(function.name);
@@ -291,7 +291,7 @@ class ReplyParser::Impl {
   bool body_step() {
     const Lookahead in = rest();
     // Between the parameters only tags count; text there belongs to nothing.
-    const std::size_t junk = std::min(in.text.find('<'), in.text.size());
+    const size_t junk = std::min(in.text.find('<'), in.text.size());
     skip(junk);
     if (junk > 0) {
       return true;
@@ -344,7 +344,7 @@ class ReplyParser::Impl {
     if (next.text.empty()) {
       return false;
     }
-    const auto to_next = static_cast<std::size_t>(next.text.data() - in.text.data());
+    const auto to_next = static_cast<size_t>(next.text.data() - in.text.data());
     const Seen closing = match_literal(next, kCallClosing);
     if (closing == Seen::kMaybe) {
       return false;
@@ -438,7 +438,7 @@ class ReplyParser::Impl {
 
   bool value_step() {
     const Lookahead in = rest();
-    const std::size_t plain = std::min(in.text.find('<'), in.text.size());
+    const size_t plain = std::min(in.text.find('<'), in.text.size());
     if (plain > 0) {
       add_value(in.text.substr(0, plain));
       skip(plain);
@@ -467,7 +467,7 @@ class ReplyParser::Impl {
 
   // ---- events ----
 
-  void emit(ReplyEvent::Kind kind, std::int32_t index, std::string_view text) {
+  void emit(ReplyEvent::Kind kind, int32_t index, std::string_view text) {
     if (text.empty()) {
       return;
     }
@@ -484,8 +484,8 @@ class ReplyParser::Impl {
   bool parse_tools_;
   State state_;
   bool ended_ = false;
-  std::string buffer_;      // text not yet decided, from cursor_
-  std::size_t cursor_ = 0;  // in buffer_
+  std::string buffer_;  // text not yet decided, from cursor_
+  size_t cursor_ = 0;   // in buffer_
   std::vector<ReplyEvent> events_;
 
   TextRun run_;
@@ -494,7 +494,7 @@ class ReplyParser::Impl {
 
   bool in_call_ = false;
   bool muted_ = false;
-  std::int32_t tool_index_ = -1;
+  int32_t tool_index_ = -1;
   std::string tool_;
   std::vector<std::string> present_;  // keys already in the arguments
 

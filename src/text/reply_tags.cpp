@@ -5,12 +5,12 @@
 namespace orfebre::text {
 namespace {
 
-constexpr std::size_t kMaxNameBytes = 256;
+constexpr size_t kMaxNameBytes = 256;
 constexpr std::string_view kSpace = " \t\r\n";
 
 std::string clean_name(std::string_view name) {
   constexpr std::string_view kAround = " \t\r\"'";
-  const std::size_t begin = name.find_first_not_of(kAround);
+  const size_t begin = name.find_first_not_of(kAround);
   if (begin == std::string_view::npos) {
     return {};
   }
@@ -71,13 +71,13 @@ TagMatch match_opening(const Lookahead& in, std::string_view word) {
   if (rest.text[0] != '=') {
     return Seen::kNo;
   }
-  const std::size_t end = rest.text.find_first_of(">\n<", 1);
+  const size_t end = rest.text.find_first_of(">\n<", 1);
   if (end > kMaxNameBytes) {
     const bool undecided = end == std::string_view::npos && rest.text.size() <= kMaxNameBytes && !rest.ended;
     return {undecided ? Seen::kMaybe : Seen::kNo};
   }
   // A line break stays: it is the one that begins the value.
-  const std::size_t size = word.size() + end + (rest.text[end] == '>' ? 1 : 0);
+  const size_t size = word.size() + end + (rest.text[end] == '>' ? 1 : 0);
   return {Seen::kYes, size, clean_name(rest.text.substr(1, end - 1))};
 }
 
@@ -100,7 +100,7 @@ TagMatch match_value_end(const Lookahead& in, bool at_line_start) {
 }
 
 bool is_cut_tag(const Lookahead& in) {
-  constexpr std::size_t kEnoughBytes = 3;
+  constexpr size_t kEnoughBytes = 3;
   if (!in.ended || in.text.size() < kEnoughBytes) {
     return false;
   }

@@ -6,7 +6,7 @@
 namespace orfebre::text {
 
 StopMatcher::StopMatcher(std::span<const std::string> stops) {
-  for (std::size_t s = 0; s < stops.size(); ++s) {
+  for (size_t s = 0; s < stops.size(); ++s) {
     if (stops[s].empty()) {
       continue;
     }
@@ -14,7 +14,7 @@ StopMatcher::StopMatcher(std::span<const std::string> stops) {
     pattern.text = stops[s];
     pattern.index = static_cast<int>(s);
     pattern.fallback.assign(stops[s].size(), 0);
-    for (std::size_t i = 1, border = 0; i < stops[s].size(); ++i) {
+    for (size_t i = 1, border = 0; i < stops[s].size(); ++i) {
       while (border > 0 && stops[s][i] != stops[s][border]) {
         border = pattern.fallback[border - 1];
       }
@@ -57,7 +57,7 @@ StopMatcher::Result StopMatcher::push(std::string_view text) {
       return result;
     }
   }
-  std::size_t keep = 0;
+  size_t keep = 0;
   for (const Pattern& p : patterns_) {
     keep = std::max(keep, p.matched);
   }

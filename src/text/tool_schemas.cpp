@@ -1,12 +1,12 @@
 // The types of tool parameters, from their JSON schemas, and the conversion of parameter text to JSON.
+#include "base/error.h"
+#include "base/python_json.h"
+#include "text/reply_parser.h"
+
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
-
-#include "base/error.h"
-#include "base/python_json.h"
-#include "text/reply_parser.h"
 
 namespace orfebre::text {
 namespace {
@@ -55,7 +55,7 @@ const PyJson* resolve(const PyJson& root, std::string_view reference) {
   reference.remove_prefix(2);
   const PyJson* node = &root;
   while (node != nullptr && !reference.empty()) {
-    const std::size_t slash = std::min(reference.find('/'), reference.size());
+    const size_t slash = std::min(reference.find('/'), reference.size());
     node = node->find(reference.substr(0, slash));
     reference.remove_prefix(std::min(slash + 1, reference.size()));
   }
@@ -148,7 +148,7 @@ std::string json_string(std::string_view text) {
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kSpace);
+  const size_t begin = text.find_first_not_of(kSpace);
   if (begin == std::string_view::npos) {
     return {};
   }
@@ -162,7 +162,7 @@ bool equals_ignoring_case(std::string_view text, std::string_view lower) {
 
 // "3.0" -> "3", "1e3" -> "1000"; a number with a fraction, or too large to be sure, stays as written.
 std::string integer_text(const std::string& written) {
-  const std::size_t point = written.find('.');
+  const size_t point = written.find('.');
   if (written.find_first_of("eE") == std::string::npos) {
     const bool whole = written.find_first_not_of('0', point + 1) == std::string::npos;
     return whole ? written.substr(0, point) : written;
@@ -274,7 +274,7 @@ ToolSchemas::ToolSchemas() : impl_(std::make_unique<Impl>()) {}
 
 ToolSchemas::ToolSchemas(std::span<const std::string> tools_json) {
   auto impl = std::make_unique<Impl>();
-  for (std::size_t t = 0; t < tools_json.size(); ++t) {
+  for (size_t t = 0; t < tools_json.size(); ++t) {
     impl->add(parse_python_json(tools_json[t], fmt::format("tools[{}]", t), true));
   }
   impl_ = std::move(impl);

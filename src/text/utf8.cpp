@@ -5,7 +5,7 @@
 namespace orfebre::text {
 namespace {
 
-unsigned char byte_at(std::string_view text, std::size_t i) {
+unsigned char byte_at(std::string_view text, size_t i) {
   return static_cast<unsigned char>(text[i]);
 }
 
@@ -26,7 +26,7 @@ Utf8Unit next_utf8_unit(std::string_view text) {
   if (lead < 0x80) {
     return {Kind::kCharacter, 1};
   }
-  std::size_t size = 0;
+  size_t size = 0;
   // The second byte's range is narrower after some leads: no overlong forms, surrogates or codes over 10FFFF.
   unsigned char low = 0x80, high = 0xBF;
   if (lead >= 0xC2 && lead <= 0xDF) {
@@ -50,7 +50,7 @@ Utf8Unit next_utf8_unit(std::string_view text) {
   } else {
     return {Kind::kIllFormed, 1};
   }
-  for (std::size_t i = 1; i < size; ++i) {
+  for (size_t i = 1; i < size; ++i) {
     if (i == text.size()) {
       return {Kind::kIncomplete, i};
     }
@@ -64,7 +64,7 @@ Utf8Unit next_utf8_unit(std::string_view text) {
 }
 
 bool is_well_formed(std::string_view text) {
-  std::size_t pos = 0;
+  size_t pos = 0;
   while (pos < text.size()) {
     if (byte_at(text, pos) < 0x80) {
       ++pos;
@@ -82,7 +82,7 @@ bool is_well_formed(std::string_view text) {
 std::string replace_ill_formed(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  std::size_t pos = 0;
+  size_t pos = 0;
   while (pos < text.size()) {
     const Utf8Unit unit = next_utf8_unit(text.substr(pos));
     if (unit.kind == Utf8Unit::Kind::kCharacter) {

@@ -19,7 +19,7 @@ TEST(Printable, CutsBetweenCharacters) {
   EXPECT_EQ(printable(exact), exact);
   EXPECT_EQ(printable(exact + "y"), exact + "...");
   for (const std::string character : {"\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"}) {
-    for (std::size_t before = 117; before <= 120; ++before) {
+    for (size_t before = 117; before <= 120; ++before) {
       const std::string start(before, 'x');
       const bool fits = before + character.size() <= 120;
       EXPECT_EQ(printable(start + character + "tail"),

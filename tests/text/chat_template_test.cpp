@@ -1,14 +1,14 @@
 #include "text/chat_template.h"
 
+#include "base/error.h"
+#include "text/tokenizer.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
 #include <string>
 #include <vector>
-
-#include "base/error.h"
-#include "text/tokenizer.h"
 
 namespace orfebre::text {
 namespace {
@@ -62,7 +62,7 @@ TEST(ChatTemplate, EqualsTheJinjaTemplate) {
   const std::string closing = text_of(root["closing"].value());
   const dom::array cases = root["cases"].get_array();
   EXPECT_GE(cases.size(), 500u);
-  std::size_t index = 0;
+  size_t index = 0;
   for (const auto row : cases) {
     std::vector<Message> messages;
     const dom::array rows = row["messages"].get_array();

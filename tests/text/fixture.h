@@ -20,15 +20,15 @@ inline std::vector<std::string> load_strings(const std::string& path) {
   return out;
 }
 
-inline std::vector<std::vector<std::int32_t>> load_id_lists(const std::string& path) {
+inline std::vector<std::vector<int32_t>> load_id_lists(const std::string& path) {
   simdjson::dom::parser parser;
-  std::vector<std::vector<std::int32_t>> out;
+  std::vector<std::vector<int32_t>> out;
   const simdjson::dom::array rows = parser.load(path).get_array();
   for (const auto row : rows) {
     auto& ids = out.emplace_back();
     const simdjson::dom::array list = row.get_array();
     for (const auto id : list) {
-      ids.push_back(static_cast<std::int32_t>(id.get_int64()));
+      ids.push_back(static_cast<int32_t>(id.get_int64()));
     }
   }
   return out;

@@ -1,5 +1,10 @@
 #include "text/tokenizer.h"
 
+#include "base/error.h"
+#include "base/python_json.h"
+#include "text/detokenizer.h"
+#include "text/fixture.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,11 +15,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-#include "base/error.h"
-#include "base/python_json.h"
-#include "text/detokenizer.h"
-#include "text/fixture.h"
 
 namespace orfebre::text {
 namespace {
@@ -44,7 +44,7 @@ void expect_ids(const Tokenizer& tokenizer, const std::string& name) {
   const auto ids = load_id_lists(kData + name);
   ASSERT_GE(texts.size(), 2000u);
   ASSERT_EQ(texts.size(), ids.size());
-  for (std::size_t i = 0; i < texts.size(); ++i) {
+  for (size_t i = 0; i < texts.size(); ++i) {
     EXPECT_EQ(tokenizer.encode(texts[i]), ids[i]) << "string " << i;
   }
 }
@@ -73,7 +73,7 @@ TEST(Tokenizer, DecodesWhatItEncodes) {
 }
 
 TEST(Tokenizer, PlainTextNeverGivesAddedTokens) {
-  std::size_t n_differ = 0;
+  size_t n_differ = 0;
   for (const std::string& text : strings()) {
     const auto plain = small().encode_plain(text);
     for (const TokenId id : plain) {
@@ -111,8 +111,8 @@ TEST(Tokenizer, SegmentBordersDoNotSplitPieces) {
       continue;
     }
     std::vector<Segment> segments;
-    for (std::size_t pos = 0; pos < text.size();) {
-      std::size_t end = std::min(text.size(), pos + 1 + random() % 9);
+    for (size_t pos = 0; pos < text.size();) {
+      size_t end = std::min(text.size(), pos + 1 + random() % 9);
       while (end < text.size() && (text[end] & 0xC0) == 0x80) {
         ++end;
       }
@@ -174,7 +174,7 @@ TEST(Tokenizer, ManyThreadsGetTheSameIds) {
   for (auto& thread : threads) {
     thread.join();
   }
-  for (std::size_t i = 0; i < texts.size(); ++i) {
+  for (size_t i = 0; i < texts.size(); ++i) {
     for (const auto& result : results) {
       EXPECT_EQ(result[i], small().encode(texts[i]));
     }
@@ -183,7 +183,7 @@ TEST(Tokenizer, ManyThreadsGetTheSameIds) {
 
 // Each of these takes hours if a step is quadratic.
 TEST(Tokenizer, HostileMegabytesTakeLinearTime) {
-  constexpr std::size_t kBytes = 1'000'000;
+  constexpr size_t kBytes = 1'000'000;
   std::string words;
   while (words.size() < kBytes) {
     words += "andthethe";
@@ -218,12 +218,12 @@ TEST(Tokenizer, ReadsBothFormatsOfMerges) {
     const std::string_view left = pair.at(0), right = pair.at(1);
     append_json_string(merges, std::string(left) + " " + std::string(right));
   }
-  const std::size_t begin = json.find("\"merges\": ["), end = json.rfind("]]") + 1;
+  const size_t begin = json.find("\"merges\": ["), end = json.rfind("]]") + 1;
   ASSERT_NE(begin, std::string::npos);
   json.replace(begin, end - begin, merges);
   const Tokenizer rewritten = Tokenizer::from_json(json, "rewritten");
   const auto texts = strings();
-  for (std::size_t i = 0; i < texts.size(); i += 10) {
+  for (size_t i = 0; i < texts.size(); i += 10) {
     EXPECT_EQ(rewritten.encode(texts[i]), small().encode(texts[i]));
   }
 }
@@ -282,7 +282,7 @@ TEST(Tokenizer, RefusesOtherSettingsWithASentence) {
       {R"("decoder": {"type": "ByteLevel")", R"("decoder": {"type": "Fuse")", "decoder.type"}};
   for (const Damage& damage : damages) {
     std::string damaged = json;
-    const std::size_t at = damaged.find(damage.from);
+    const size_t at = damaged.find(damage.from);
     ASSERT_NE(at, std::string::npos) << damage.from;
     damaged.replace(at, std::string(damage.from).size(), damage.to);
     try {
@@ -302,7 +302,7 @@ TEST(Tokenizer, RefusesOtherSettingsWithASentence) {
 TEST(Tokenizer, DamagedFilesNeverCrash) {
   const std::string json = small_json();
   std::mt19937 random(4);
-  std::size_t n_refused = 0;
+  size_t n_refused = 0;
   for (int round = 0; round < 400; ++round) {
     std::string damaged = json;
     if (round % 4 == 0) {

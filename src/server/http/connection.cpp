@@ -10,7 +10,7 @@
 namespace orfebre::http {
 namespace {
 
-constexpr std::size_t kReadBytes = 64 << 10;
+constexpr size_t kReadBytes = 64 << 10;
 constexpr std::chrono::seconds kLinger{2};
 
 std::string_view reason_phrase(int status) {
@@ -24,7 +24,7 @@ std::string http_date() {
   std::tm utc{};
   gmtime_r(&now, &utc);
   char text[64];
-  const std::size_t size = std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &utc);
+  const size_t size = std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &utc);
   return {text, size};
 }
 
@@ -75,12 +75,12 @@ void Connection::read() {
   }
   reading_ = true;
   socket_.async_read_some(input_.prepare(kReadBytes),
-                          [self = shared_from_this()](const beast::error_code& error, std::size_t n_bytes) {
+                          [self = shared_from_this()](const beast::error_code& error, size_t n_bytes) {
                             self->on_read(error, n_bytes);
                           });
 }
 
-void Connection::on_read(const beast::error_code& error, std::size_t n_bytes) {
+void Connection::on_read(const beast::error_code& error, size_t n_bytes) {
   reading_ = false;
   if (state_ == State::kClosed) {
     return;
@@ -135,7 +135,7 @@ void Connection::consume() {
       return;
     }
     beast::error_code error;
-    const std::size_t used = parser_->put(input_.data(), error);
+    const size_t used = parser_->put(input_.data(), error);
     input_.consume(used);
     if (error == beast::http::error::need_more) {
       return;
@@ -406,12 +406,12 @@ void Connection::write_some() {
   write_pending_ = true;
   write_deadline_ = Clock::now() + host_.limits.write_timeout;
   socket_.async_write_some(asio::buffer(writing_.data() + written_, writing_.size() - written_),
-                           [self = shared_from_this()](const beast::error_code& error, std::size_t n_bytes) {
+                           [self = shared_from_this()](const beast::error_code& error, size_t n_bytes) {
                              self->on_write(error, n_bytes);
                            });
 }
 
-void Connection::on_write(const beast::error_code& error, std::size_t n_bytes) {
+void Connection::on_write(const beast::error_code& error, size_t n_bytes) {
   write_pending_ = false;
   write_deadline_ = Clock::time_point::max();
   if (state_ == State::kClosed) {

@@ -1,12 +1,12 @@
 #include "text/encoding/pre_tokenizer.h"
 
+#include "base/error.h"
+
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
 #include <new>
 #include <string>
-
-#include "base/error.h"
 
 namespace orfebre::text {
 namespace {
@@ -62,7 +62,7 @@ PreTokenizer::Matcher::~Matcher() {
   pcre2_match_data_free(static_cast<pcre2_match_data*>(match_data_));
 }
 
-std::size_t PreTokenizer::Matcher::next_end(std::string_view text, std::size_t pos) {
+size_t PreTokenizer::Matcher::next_end(std::string_view text, size_t pos) {
   auto* data = static_cast<pcre2_match_data*>(match_data_);
   const auto* subject = reinterpret_cast<PCRE2_SPTR>(text.data());
   int n = pcre2_match(owner_.code_->code, subject, text.size(), pos, PCRE2_NO_UTF_CHECK, data,

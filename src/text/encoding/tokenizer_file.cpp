@@ -1,5 +1,9 @@
 #include "text/encoding/tokenizer_file.h"
 
+#include "base/error.h"
+#include "base/printable.h"
+#include "text/encoding/pre_tokenizer.h"
+
 #include <simdjson.h>
 
 #include <algorithm>
@@ -8,16 +12,12 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/error.h"
-#include "base/printable.h"
-#include "text/encoding/pre_tokenizer.h"
-
 namespace orfebre::text {
 namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr std::int64_t kMaxId = 1 << 24;
+constexpr int64_t kMaxId = 1 << 24;
 
 // Where in which file: "tokenizer.json: model.merges[12]".
 struct Place {
@@ -27,7 +27,7 @@ struct Place {
   Place at(std::string_view key) const {
     return {file, path.empty() ? std::string(key) : path + "." + std::string(key)};
   }
-  Place at(std::size_t index) const { return {file, path + "[" + std::to_string(index) + "]"}; }
+  Place at(size_t index) const { return {file, path + "[" + std::to_string(index) + "]"}; }
 };
 
 [[noreturn]] void refuse(const Place& place, std::string_view expected, std::string_view found) {
@@ -96,12 +96,12 @@ void need_type(const dom::element& object, std::string_view type, const Place& p
   }
 }
 
-std::int32_t need_id(const dom::element& value, const Place& place) {
-  std::int64_t id = 0;
+int32_t need_id(const dom::element& value, const Place& place) {
+  int64_t id = 0;
   if (value.get(id) != simdjson::SUCCESS || id < 0 || id >= kMaxId) {
     refuse(place, "an id from 0 to 16777215", describe(value));
   }
-  return static_cast<std::int32_t>(id);
+  return static_cast<int32_t>(id);
 }
 
 // The byte alphabet of GPT-2: printable Latin-1 stands for itself, the other 68 bytes for U+0100 onwards.
@@ -112,15 +112,15 @@ class ByteAlphabet {
     int next = 0x100;
     for (int b = 0; b < 256; ++b) {
       const bool printable = (b >= 0x21 && b <= 0x7E) || (b >= 0xA1 && b <= 0xAC) || b >= 0xAE;
-      byte_of_[static_cast<std::size_t>(printable ? b : next++)] = static_cast<std::int16_t>(b);
+      byte_of_[static_cast<size_t>(printable ? b : next++)] = static_cast<int16_t>(b);
     }
   }
 
   // The bytes that `text` (well-formed UTF-8) spells, or nothing if it has other characters.
   std::optional<std::string> decode(std::string_view text) const {
     std::string bytes;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      std::size_t c = static_cast<unsigned char>(text[i]);
+    for (size_t i = 0; i < text.size(); ++i) {
+      size_t c = static_cast<unsigned char>(text[i]);
       if (c >= 0xE0) {
         return std::nullopt;
       }
@@ -136,7 +136,7 @@ class ByteAlphabet {
   }
 
  private:
-  std::array<std::int16_t, 0x144> byte_of_;
+  std::array<int16_t, 0x144> byte_of_;
 };
 
 class Reader {
@@ -224,8 +224,8 @@ class Reader {
     }
   }
 
-  void claim_id(std::int32_t id, const Place& place) {
-    const auto i = static_cast<std::size_t>(id);
+  void claim_id(int32_t id, const Place& place) {
+    const auto i = static_cast<size_t>(id);
     if (i >= ids_.size()) {
       ids_.resize(std::max(i + 1, ids_.size() * 2), false);
     }
@@ -240,7 +240,7 @@ class Reader {
     if (!member(root, "added_tokens")) {
       return;
     }
-    std::size_t i = 0;
+    size_t i = 0;
     for (const dom::element entry : need_array(root, "added_tokens", top_)) {
       const Place place = top_.at("added_tokens").at(i++);
       AddedToken token;
@@ -274,7 +274,7 @@ class Reader {
     id_of_bytes_.reserve(vocab.size());
     out_.tokens.reserve(vocab.size());
     for (const auto& [text, number] : vocab) {
-      const std::int32_t id = need_id(number, place);
+      const int32_t id = need_id(number, place);
       if (const auto added = added_ids_.find(std::string(text)); added != added_ids_.end()) {
         if (added->second != id) {
           refuse(place, "the added token's id " + std::to_string(added->second), std::to_string(id));
@@ -302,7 +302,7 @@ class Reader {
                                                            const Place& place) const {
     std::string_view text, left, right;
     if (entry.get(text) == simdjson::SUCCESS) {
-      const std::size_t space = text.find(' ');
+      const size_t space = text.find(' ');
       if (space == std::string_view::npos) {
         refuse(place, "two tokens with a space between", "no space");
       }
@@ -316,7 +316,7 @@ class Reader {
     return {left, right};
   }
 
-  std::int32_t merge_id(const std::string& bytes, const Place& place, std::string_view which) const {
+  int32_t merge_id(const std::string& bytes, const Place& place, std::string_view which) const {
     const auto found = id_of_bytes_.find(bytes);
     if (found != id_of_bytes_.end()) {
       return found->second;
@@ -329,7 +329,7 @@ class Reader {
 
   void read_merges(const dom::element& model) {
     const Place list = top_.at("model.merges");
-    std::size_t i = 0;
+    size_t i = 0;
     for (const dom::element entry : need_array(model, "merges", top_.at("model"))) {
       const Place place{list.file, fmt::format("{}[{}]", list.path, i++)};
       const auto [left_text, right_text] = merge_pair(entry, place);
@@ -346,8 +346,8 @@ class Reader {
   ByteAlphabet alphabet_;
   TokenizerFile out_;
   std::vector<bool> ids_;  // given so far
-  std::unordered_map<std::string, std::int32_t> added_ids_;
-  std::unordered_map<std::string, std::int32_t> id_of_bytes_;
+  std::unordered_map<std::string, int32_t> added_ids_;
+  std::unordered_map<std::string, int32_t> id_of_bytes_;
 };
 
 }  // namespace
