@@ -118,8 +118,7 @@ TensorInfo parse_tensor(const InputFile& file, std::string_view name, simdjson::
   if (begin > end || end > data_bytes) {
     fail(ErrorKind::kBadCheckpoint,
          "{}: expected offsets inside the {} bytes of data that the file holds, found {} to {}; the file is "
-         "truncated or "
-         "damaged",
+         "truncated or damaged",
          where, data_bytes, begin, end);
   }
   const uint64_t expected_bytes = checked_size_bytes(where, tensor.shape, tensor.dtype);

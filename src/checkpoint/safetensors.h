@@ -3,7 +3,7 @@
 // Everything in a header is checked before any of it is used: length, JSON, dtypes, shapes without overflow,
 // offsets inside the file, no overlap and no hole, bytes = elements x element size, no name twice in a file
 // or over shards. After opening, every TensorInfo may be trusted to lie inside its file. Does not know which
-// tensors a model needs (loader.h) nor what they mean (name_map.h).
+// tensors a model needs (checkpoint.h) nor what they mean (name_map.h).
 #pragma once
 
 #include "base/input_file.h"

@@ -137,7 +137,7 @@ class ParallelLoad {
   const uint64_t total_bytes_;
   std::atomic<size_t> next_{0};
   std::atomic<bool> stop_{false};
-  std::mutex mutex_;  // guards the three below and the progress callback
+  std::mutex mutex_;  // guards the two below and the progress callback
   uint64_t done_bytes_ = 0;
   std::exception_ptr error_;
 };

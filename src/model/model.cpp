@@ -9,6 +9,10 @@
 namespace orfebre {
 namespace {
 
+// A request may carry up to 300 biases (the OpenAI limit); every lane may have them at once.
+constexpr int kMaxBiases = 300 * kMaxDecodeRows;
+
+// Of all buffers of Activations but the logits: what Model::allocate_activations takes for a row.
 uint64_t floats_per_row(const ShapeInfo& s) {
   const uint64_t mixer = static_cast<uint64_t>(s.conv_channels() + s.value_width() + 2 * s.value_heads) +
                          2u * static_cast<uint64_t>(s.query_width()) +
@@ -44,20 +48,15 @@ MemoryPlan plan_memory(const Backend& backend, const WeightSource& source, const
   return plan;
 }
 
-// Pick inputs and results in device memory. Rows and results have a fixed size; biases and masks grow.
+// Pick inputs and results in device memory, allocated once for the most that a launch may bring.
 struct Model::PickBuffers {
   PickRow* rows = nullptr;        // [kMaxDecodeRows]
   PickResult* results = nullptr;  // [kMaxDecodeRows]
-  int32_t* bias_ids = nullptr;
-  float* bias_values = nullptr;
-  uint32_t* masks = nullptr;  // [kMaxDecodeRows, mask_words]
+  int32_t* bias_ids = nullptr;    // [kMaxBiases]
+  float* bias_values = nullptr;   // [kMaxBiases]
+  uint32_t* masks = nullptr;      // [kMaxDecodeRows, mask_words]
   int n_rows = 0;
 };
-
-namespace {
-// A request may carry up to 300 biases (the OpenAI limit); every lane may have them at once.
-constexpr int kMaxBiases = 300 * kMaxDecodeRows;
-}  // namespace
 
 Model::Model(std::unique_ptr<Backend> backend, WeightSource& source, const StepLimits& limits,
              const LoadOptions& options)

@@ -46,8 +46,7 @@ class Server::Impl {
     if (open_to_all && !http::is_loopback_host(options_.host)) {
       fail(ErrorKind::kInvalidRequest,
            "host {}: other machines could use this server without a key: give one with --api-key, or listen "
-           "on "
-           "127.0.0.1",
+           "on 127.0.0.1",
            options_.host);
     }
     http_.start();

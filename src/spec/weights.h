@@ -69,7 +69,7 @@ std::vector<VectorSpec> vector_specs(const ShapeInfo& shape);
 std::string weight_name(MatrixRole role, int layer);
 std::string weight_name(VectorRole role, int layer);
 
-// Views of one tensor as the file holds it; valid until WeightSource::release.
+// Views of one tensor as the file holds it; valid until WeightSource::release_matrix.
 // Affine (bits 4 or 8): value = scale * code + bias, groups of 64 along n_in, code j of a row in the
 // little-endian bits of 32-bit words, lowest bits first. A scale may be negative.
 // Dense (bits 16 or 32): `dense_bf16` or `dense_f32` is set and the affine pointers are null.
