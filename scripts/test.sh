@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make test: installs what is missing, builds preset ci, runs every test. `--long` adds the long ones.
+# make test: installs what is missing, builds presets ci and fuzz, runs every test. `--long` adds the long ones.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -8,5 +8,11 @@ python=$(scripts/python_env.sh)
 started=$SECONDS
 echo "Building with tests (preset ci, warnings are errors)"
 scripts/build.sh ci
+fuzz=()
+if [[ $(uname) == Linux ]]; then # libFuzzer comes with clang there
+  echo "Building the fuzz targets (preset fuzz)"
+  scripts/build.sh fuzz fuzzers
+  fuzz=(--fuzz-build build/fuzz)
+fi
 echo "build took $((SECONDS - started)) s"
-exec python3 scripts/run_tests.py --build build/ci --python "$python" "$@"
+exec python3 scripts/run_tests.py --build build/ci --python "$python" ${fuzz[@]+"${fuzz[@]}"} "$@"
