@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 #include "base/error.h"
@@ -52,28 +53,32 @@ Types type_of(const PyJson& value) {
   return 0;
 }
 
-// "#/$defs/name" from the root of the parameters' schema; nullptr if it leads nowhere.
-const PyJson* resolve(const PyJson& root, std::string_view reference) {
-  if (!reference.starts_with("#/")) return nullptr;
-  reference.remove_prefix(2);
-  const PyJson* node = &root;
-  while (node != nullptr && !reference.empty()) {
-    const std::size_t slash = std::min(reference.find('/'), reference.size());
-    node = node->find(reference.substr(0, slash));
-    reference.remove_prefix(std::min(slash + 1, reference.size()));
-  }
-  return node;
-}
-
-// Reads one parameter's schema. References may be circular and branch, so the nodes visited are counted.
+// Reads the parameters' types out of one tool's schema. References may be circular and branch, so the nodes
+// that one parameter visits are counted; and many parameters may refer to one large node, so the work is
+// counted for the tool as a whole. What goes beyond either is of any type.
 class TypeReader {
  public:
   explicit TypeReader(const PyJson& root) : root_(root) {}
 
+  Types parameter_types(const PyJson& schema) {
+    nodes_left_ = kMaxNodes;
+    return types(schema);
+  }
+
+ private:
+  static constexpr int kMaxNodes = 200;
+  static constexpr std::size_t kMaxWork = 1'000'000;  // members and items looked at
+
+  // Whether there is work left for `n` more members or items.
+  bool spend(std::size_t n) {
+    work_left_ -= std::min(work_left_, n + 1);
+    return work_left_ > 0;
+  }
+
   Types types(const PyJson& schema) {
-    if (--nodes_left_ < 0 || !schema.is_object()) return 0;
+    if (--nodes_left_ < 0 || !schema.is_object() || !spend(schema.members.size())) return 0;
     if (const PyJson* reference = schema.find("$ref"); reference != nullptr && reference->is_string()) {
-      const PyJson* target = resolve(root_, reference->text);
+      const PyJson* target = resolve(reference->text);
       return target == nullptr ? 0 : types(*target);
     }
     Types found = named_types(schema);
@@ -86,20 +91,31 @@ class TypeReader {
     return found != 0 && nullable != nullptr && nullable->boolean ? found | kNull : found;
   }
 
- private:
-  static constexpr int kMaxNodes = 200;
+  // "#/$defs/name" from the root of the parameters' schema; nullptr if it leads nowhere.
+  const PyJson* resolve(std::string_view reference) {
+    if (!reference.starts_with("#/")) return nullptr;
+    reference.remove_prefix(2);
+    const PyJson* node = &root_;
+    while (node != nullptr && !reference.empty()) {
+      if (!spend(node->members.size())) return nullptr;
+      const std::size_t slash = std::min(reference.find('/'), reference.size());
+      node = node->find(reference.substr(0, slash));
+      reference.remove_prefix(std::min(slash + 1, reference.size()));
+    }
+    return node;
+  }
 
-  static Types named_types(const PyJson& schema) {
+  Types named_types(const PyJson& schema) {
     const PyJson* type = schema.find("type");
-    if (type == nullptr) return 0;
+    if (type == nullptr || !spend(type->items.size())) return 0;
     Types found = type->is_string() ? type_named(type->text) : 0;
     for (const PyJson& item : type->items) found |= type_named(item.text);
     return found;
   }
 
-  static Types implied_types(const PyJson& schema) {
+  Types implied_types(const PyJson& schema) {
     Types found = 0;
-    if (const PyJson* values = schema.find("enum"); values != nullptr) {
+    if (const PyJson* values = schema.find("enum"); values != nullptr && spend(values->items.size())) {
       for (const PyJson& value : values->items) found |= type_of(value);
     }
     if (const PyJson* value = schema.find("const"); value != nullptr) found |= type_of(*value);
@@ -121,6 +137,7 @@ class TypeReader {
 
   const PyJson& root_;
   int nodes_left_ = kMaxNodes;
+  std::size_t work_left_ = kMaxWork;
 };
 
 std::string json_string(std::string_view text) {
@@ -213,15 +230,15 @@ struct ToolSchemas::Impl {
     const PyJson* schema = function->find("parameters");
     const PyJson* properties = schema == nullptr ? nullptr : schema->find("properties");
     if (properties == nullptr) return;
+    TypeReader reader(*schema);
     for (const auto& [key, value] : properties->members) {
-      parameters.push_back({key, TypeReader(*schema).types(value), false});
+      parameters.push_back({key, reader.parameter_types(value), false});
     }
     const PyJson* required = schema->find("required");
     if (required == nullptr) return;
-    for (Parameter& parameter : parameters) {
-      parameter.required = std::any_of(required->items.begin(), required->items.end(),
-                                       [&](const PyJson& item) { return item.text == parameter.name; });
-    }
+    std::unordered_set<std::string_view> names;
+    for (const PyJson& item : required->items) names.insert(item.text);
+    for (Parameter& parameter : parameters) parameter.required = names.contains(parameter.name);
   }
 };
 
