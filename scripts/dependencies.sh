@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The only list of packages that this project needs, and the only place that installs them.
-#   scripts/dependencies.sh run | test | bench | lint
+#   scripts/dependencies.sh run | test | test-all | bench | lint
 # Everything present: returns at once, offline, without asking for rights. On Debian and Ubuntu the missing
 # packages are named, then installed (as root, or through sudo). Elsewhere whatever is found is used; what is
 # not found is named and the exit code is 2.
@@ -18,9 +18,10 @@ packages=("${run_packages[@]}")
 case $purpose in
   run) ;;
   test) packages+=("${test_packages[@]}") ;;
+  test-all) packages+=("${test_packages[@]}" clang) ;;
   bench) packages+=("${bench_packages[@]}") ;;
   lint) packages+=("${test_packages[@]}" "${lint_packages[@]}") ;;
-  *) echo "usage: scripts/dependencies.sh run | test | bench | lint" >&2; exit 2 ;;
+  *) echo "usage: scripts/dependencies.sh run | test | test-all | bench | lint" >&2; exit 2 ;;
 esac
 
 is_debian() {
@@ -28,11 +29,11 @@ is_debian() {
 }
 
 install_debian() {
-  local missing=() package
+  local missing=() package installed
+  installed=$(dpkg-query -W -f='${Package} ${Status}\n' "${packages[@]}" 2>/dev/null |
+    sed -n 's/ install ok installed$//p' || true)
   for package in "${packages[@]}"; do
-    if [[ $(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true) != "install ok installed" ]]; then
-      missing+=("$package")
-    fi
+    grep -qxF "$package" <<<"$installed" || missing+=("$package")
   done
   ((${#missing[@]})) || return 0
   local sudo=()
@@ -66,7 +67,7 @@ name_missing_elsewhere() {
   done
   local headers=(fmt/core.h nlohmann/json.hpp simdjson.h CLI/CLI.hpp boost/beast.hpp
     utf8proc.h xxhash.h histedit.h)
-  [[ $purpose == test || $purpose == lint ]] && headers+=(gtest/gtest.h gmock/gmock.h)
+  [[ $purpose == test* || $purpose == lint ]] && headers+=(gtest/gtest.h gmock/gmock.h)
   [[ $purpose == bench ]] && headers+=(benchmark/benchmark.h)
   if command -v "${CXX:-c++}" >/dev/null; then
     for need in "${headers[@]}"; do

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 
 #include "base/error.h"
 
@@ -181,18 +182,18 @@ class Parser {
     std::size_t at = members.size();
     if (members.size() < kLinearLookupMembers) {
       for (std::size_t i = 0; i < members.size(); ++i) {
-        if (members[i].first == key) at = i;
+        if (members[i].key == key) at = i;
       }
     } else {
       if (index.empty()) {
-        for (std::size_t i = 0; i < members.size(); ++i) index.emplace(members[i].first, i);
+        for (std::size_t i = 0; i < members.size(); ++i) index.emplace(members[i].key, i);
       }
       at = index.emplace(key, members.size()).first->second;
     }
     if (at < members.size()) {
-      members[at].second = std::move(value);
+      members[at].value = std::move(value);
     } else {
-      members.emplace_back(std::move(key), std::move(value));
+      members.push_back({std::move(key), std::move(value)});
     }
   }
 
@@ -323,6 +324,46 @@ std::string json_float(const std::string& text) {
   return python_float_repr(value);
 }
 
+enum class Numbers { kPython, kAsWritten };
+
+void append_value(std::string& out, const PyJson& value, Numbers numbers) {
+  switch (value.kind) {
+    case PyJson::Kind::kNull:
+      out += "null";
+      return;
+    case PyJson::Kind::kBool:
+      out += value.boolean ? "true" : "false";
+      return;
+    case PyJson::Kind::kInteger:
+      out += numbers == Numbers::kPython && value.text == "-0" ? "0" : value.text;
+      return;
+    case PyJson::Kind::kFloat:
+      out += numbers == Numbers::kPython ? json_float(value.text) : value.text;
+      return;
+    case PyJson::Kind::kString:
+      append_json_string(out, value.text);
+      return;
+    case PyJson::Kind::kArray:
+      out += '[';
+      for (std::size_t i = 0; i < value.items.size(); ++i) {
+        if (i > 0) out += ", ";
+        append_value(out, value.items[i], numbers);
+      }
+      out += ']';
+      return;
+    case PyJson::Kind::kObject:
+      out += '{';
+      for (std::size_t i = 0; i < value.members.size(); ++i) {
+        if (i > 0) out += ", ";
+        append_json_string(out, value.members[i].key);
+        out += ": ";
+        append_value(out, value.members[i].value, numbers);
+      }
+      out += '}';
+      return;
+  }
+}
+
 }  // namespace
 
 const PyJson* PyJson::find(std::string_view key) const {
@@ -375,47 +416,15 @@ void append_json_string(std::string& out, std::string_view utf8) {
   out += '"';
 }
 
-void append_python_json(std::string& out, const PyJson& value) {
-  switch (value.kind) {
-    case PyJson::Kind::kNull:
-      out += "null";
-      return;
-    case PyJson::Kind::kBool:
-      out += value.boolean ? "true" : "false";
-      return;
-    case PyJson::Kind::kInteger:
-      out += value.text == "-0" ? "0" : value.text;
-      return;
-    case PyJson::Kind::kFloat:
-      out += json_float(value.text);
-      return;
-    case PyJson::Kind::kString:
-      append_json_string(out, value.text);
-      return;
-    case PyJson::Kind::kArray:
-      out += '[';
-      for (std::size_t i = 0; i < value.items.size(); ++i) {
-        if (i > 0) out += ", ";
-        append_python_json(out, value.items[i]);
-      }
-      out += ']';
-      return;
-    case PyJson::Kind::kObject:
-      out += '{';
-      for (std::size_t i = 0; i < value.members.size(); ++i) {
-        if (i > 0) out += ", ";
-        append_json_string(out, value.members[i].first);
-        out += ": ";
-        append_python_json(out, value.members[i].second);
-      }
-      out += '}';
-      return;
-  }
-}
-
 std::string python_json_dumps(const PyJson& value) {
   std::string out;
-  append_python_json(out, value);
+  append_value(out, value, Numbers::kPython);
+  return out;
+}
+
+std::string json_dumps_as_written(const PyJson& value) {
+  std::string out;
+  append_value(out, value, Numbers::kAsWritten);
   return out;
 }
 

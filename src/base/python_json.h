@@ -5,24 +5,29 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace orfebre {
+
+struct PyJsonMember;
 
 struct PyJson {
   enum class Kind { kNull, kBool, kInteger, kFloat, kString, kArray, kObject };
   Kind kind = Kind::kNull;
   bool boolean = false;
-  std::string text;           // kInteger, kFloat: as written; kString: the decoded UTF-8
-  std::vector<PyJson> items;  // kArray
-  std::vector<std::pair<std::string, PyJson>>
-      members;  // kObject; keys unique: the last value in the first place
+  std::string text;                   // kInteger, kFloat: as written; kString: the decoded UTF-8
+  std::vector<PyJson> items;          // kArray
+  std::vector<PyJsonMember> members;  // kObject; keys unique: the last value in the first place
 
   // The member, or nullptr when absent or when this is no object.
   const PyJson* find(std::string_view key) const;
   bool is_object() const { return kind == Kind::kObject; }
   bool is_string() const { return kind == Kind::kString; }
+};
+
+struct PyJsonMember {
+  std::string key;
+  PyJson value;
 };
 
 // Parses one JSON text. Strict RFC 8259, except that NaN, Infinity and -Infinity are accepted if
@@ -33,7 +38,8 @@ PyJson parse_python_json(std::string_view text, std::string_view where, bool pyt
 // json.dumps(value, ensure_ascii=False): ", " and ": ", floats as Python's repr, integers without a sign on
 // zero.
 std::string python_json_dumps(const PyJson& value);
-void append_python_json(std::string& out, const PyJson& value);
+// The same, but numbers as they were written: always valid JSON.
+std::string json_dumps_as_written(const PyJson& value);
 
 // A JSON string literal with Python's escapes for ensure_ascii=False.
 void append_json_string(std::string& out, std::string_view utf8);

@@ -12,9 +12,10 @@
 namespace orfebre {
 
 struct EngineOptions {
-  int max_waiting = 64;              // requests queued beyond the running ones; more are refused (kOverloaded)
-  double decode_gap_seconds = 1.5;   // while replies run, a prefill chunk should not take longer than this
-  int n_vocab = 0;                   // ids at or above are never chosen nor taken; 0: the shape's whole vocabulary
+  int max_waiting = 64;             // requests queued beyond the running ones; more are refused (kOverloaded)
+  double decode_gap_seconds = 1.5;  // while replies run, a prefill chunk should not take longer than this
+  bool run_ahead = false;           // launch the next step before the last one's tokens are read: for devices
+  int n_vocab = 0;  // ids at or above are never chosen nor taken; 0: the shape's whole vocabulary
 };
 
 // A moment's picture, for /metrics and /health.
@@ -25,16 +26,16 @@ struct EngineStats {
   int total_kv_blocks = 0;
   int free_state_slots = 0;
   int total_state_slots = 0;
-  int max_running = 0;          // sequences that state slots and lanes allow at once
-  uint64_t prompt_tokens = 0;   // since start, as are all below
+  int max_running = 0;         // sequences that state slots and lanes allow at once
+  uint64_t prompt_tokens = 0;  // since start, as are all below
   uint64_t reply_tokens = 0;
-  uint64_t finished = 0;        // replies that ended with kStop or kLength
+  uint64_t finished = 0;  // replies that ended with kStop or kLength
   uint64_t cancelled = 0;
   uint64_t failed = 0;
-  uint64_t preempted = 0;       // sequences sent back to the queue because KV blocks ran out
-  double prefill_seconds = 0;   // spent in prefill steps
-  double decode_seconds = 0;    // spent in decode steps
-  bool healthy = true;          // false once the backend failed
+  uint64_t preempted = 0;      // sequences sent back to the queue because KV blocks ran out
+  double prefill_seconds = 0;  // spent in prefill steps
+  double decode_seconds = 0;   // spent in decode steps
+  bool healthy = true;         // false once the backend failed
 };
 
 class Engine {

@@ -14,11 +14,11 @@
 namespace orfebre {
 
 struct Request {
-  std::vector<int32_t> prompt;         // at least one id, fewer than the context
+  std::vector<int32_t> prompt;  // at least one id, fewer than the context
   SamplingParams sampling;
-  int max_tokens = 0;                  // 0: until the end or the context
-  std::vector<int32_t> stop_ids;       // end-of-turn ids; the stopping token is not part of the reply
-  int n_top_logprobs = -1;             // -1: no logprobs wanted; 0..20
+  int max_tokens = 0;                   // 0: until the end or the context
+  std::vector<int32_t> stop_ids;        // end-of-turn ids; the stopping token is not part of the reply
+  int n_top_logprobs = -1;              // -1: no logprobs wanted; 0..20
   std::unique_ptr<TokenPolicy> policy;  // may be null
 };
 

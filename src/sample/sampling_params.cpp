@@ -8,7 +8,8 @@ namespace {
 constexpr size_t kMaxBiases = 300;  // as the OpenAI API
 
 // Written so that a NaN is refused: it fails every comparison.
-void require(bool inside, const char* field, const char* range, double found) {
+template <class Number>
+void require(bool inside, const char* field, const char* range, Number found) {
   if (!inside) {
     fail(ErrorKind::kInvalidRequest, "{} must be {}, found {}", field, range, found);
   }
@@ -26,10 +27,9 @@ void validate(const SamplingParams& p, int n_vocab) {
           "above 0 and at most 100", p.repetition_penalty);
   require(p.presence_penalty >= -2.0f && p.presence_penalty <= 2.0f, "presence_penalty", "between -2 and 2",
           p.presence_penalty);
-  require(p.frequency_penalty >= -2.0f && p.frequency_penalty <= 2.0f, "frequency_penalty", "between -2 and 2",
-          p.frequency_penalty);
-  require(p.logit_bias.size() <= kMaxBiases, "logit_bias", "at most 300 entries",
-          static_cast<double>(p.logit_bias.size()));
+  require(p.frequency_penalty >= -2.0f && p.frequency_penalty <= 2.0f, "frequency_penalty",
+          "between -2 and 2", p.frequency_penalty);
+  require(p.logit_bias.size() <= kMaxBiases, "logit_bias", "at most 300 entries", p.logit_bias.size());
   for (const auto& [id, value] : p.logit_bias) {
     require(id >= 0 && id < n_vocab, "logit_bias", "keyed by token ids of the vocabulary", id);
     require(value >= -100.0f && value <= 100.0f, "logit_bias", "values between -100 and 100", value);

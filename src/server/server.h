@@ -15,10 +15,10 @@
 namespace orfebre {
 
 struct ServerOptions {
-  std::string host = "127.0.0.1";     // an IP address, or "localhost"
-  uint16_t port = 8080;               // 0: any free one; Server::port() tells which
-  std::vector<std::string> api_keys;  // none: no key is asked for, and only local callers are served
-  bool allow_remote_without_key = false;  // bind beyond loopback although there is no key
+  std::string host = "127.0.0.1";          // an IP address, or "localhost"
+  uint16_t port = 8080;                    // 0: any free one; Server::port() tells which
+  std::vector<std::string> api_keys;       // none: no key is asked for, and only local callers are served
+  bool allow_remote_without_key = false;   // bind beyond loopback although there is no key
   std::vector<std::string> allowed_hosts;  // further names accepted in Host and Origin without a key
   int request_threads = 2;
   std::chrono::milliseconds keep_alive{5'000};  // an SSE comment after so much silence

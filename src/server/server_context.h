@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/engine.h"
-#include "sample/sampling_params.h"
+#include "sample/sampling_defaults.h"
 #include "text/tokenizer.h"
 
 #include <cstdint>
@@ -14,24 +14,20 @@ namespace orfebre {
 // Settings for requests that leave them out, one set a mode. A client's own value always wins, field by
 // field; with temperature 0 the penalties that it left out are off, so that greedy means the argmax.
 struct SamplingDefaults {
-  SamplingParams thinking;
-  SamplingParams direct;  // enable_thinking false
+  SamplingParams thinking = recommended_sampling(SamplingSet::kThinking);
+  SamplingParams direct = recommended_sampling(SamplingSet::kAnswer);  // enable_thinking false
 };
-
-// The model card's: thinking 1.0 / 0.95 / 20, direct 0.7 / 0.80 / 20 (temperature, top_p, top_k), presence
-// penalty 1.5 in both.
-SamplingDefaults model_card_sampling();
 
 // The engine and the tokenizer must outlive the server.
 struct ServerContext {
   Engine& engine;
   const text::Tokenizer& tokenizer;
-  std::string model_name;             // the id in /v1/models and in replies
-  std::vector<int32_t> stop_ids;      // end-of-turn ids
-  bool thinks_by_default = true;      // when the client does not say
-  SamplingDefaults sampling = model_card_sampling();
-  int train_context = 262144;         // what the model was trained for; Engine::max_context() is what is served
-  int64_t created = 0;                // seconds since the epoch; 0: the server's start
+  std::string model_name;         // the id in /v1/models and in replies
+  std::vector<int32_t> stop_ids;  // end-of-turn ids
+  bool thinks_by_default = true;  // when the client does not say
+  SamplingDefaults sampling{};
+  int train_context = 262144;  // what the model was trained for; Engine::max_context() is what is served
+  int64_t created = 0;         // seconds since the epoch; 0: the server's start
   std::string fingerprint = "orfebre";  // system_fingerprint: program version and weights
 };
 

@@ -213,7 +213,7 @@ class Renderer {
   }
 
   // A call that an earlier reply got wrong must not make the rest of the conversation unusable.
-  static std::vector<std::pair<std::string, PyJson>> parse_arguments(const std::string& json) {
+  static std::vector<PyJsonMember> parse_arguments(const std::string& json) {
     if (python_strip(json).empty()) return {};
     try {
       PyJson arguments = parse_python_json(json, "arguments", true);

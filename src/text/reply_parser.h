@@ -7,14 +7,16 @@
 //
 // Tolerated, because models do it:
 // - <tool_call><function=NAME> inside an unclosed think block closes the block.
-// - <function=NAME> without <tool_call>, outside the think block, if NAME is a tool of the request.
-// - missing </parameter>, </function>, </tool_call>; end of text anywhere: the call is closed with valid
-// JSON.
+// - <function=NAME> without <tool_call>, outside the think block, if NAME is a tool of the request or if a
+//   parameter or </function> follows.
+// - missing </parameter>, </function> or </tool_call>; the end of the text anywhere: the call is closed with
+//   valid JSON.
 // - <parameter> without a name: the only parameter still missing is meant, otherwise the value is dropped.
 //   A parameter given twice: the first stays. A call without a function name is no call.
-// - a repeated <think> at the start of the reply, stray </think>, </tool_call>, </function> outside a call:
-// dropped. A value ends at </parameter> only if a further tag or the end follows, so values may contain any
-// text.
+// - a repeated <think> at the start; </think>, <tool_call>, </tool_call>, </function> astray outside a call;
+//   a tag that the end of the text cuts: dropped.
+// A value ends at </parameter> only if a further tag or the end follows, so values may contain any text.
+// Line breaks around reasoning and content, and one at each side of a value, belong to the markup.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +39,7 @@ class ToolSchemas {
   ToolSchemas(ToolSchemas&&) noexcept;
   ToolSchemas& operator=(ToolSchemas&&) noexcept;
 
+  bool empty() const;
   bool knows(std::string_view tool) const;
   // Whether the parameter's value is a string whatever it looks like. Undeclared parameters are strings.
   bool is_string(std::string_view tool, std::string_view parameter) const;

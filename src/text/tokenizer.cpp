@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "base/error.h"
-#include "text/added_tokens.h"
-#include "text/bpe.h"
-#include "text/normalizer.h"
-#include "text/pre_tokenizer.h"
-#include "text/tokenizer_file.h"
+#include "text/encoding/added_tokens.h"
+#include "text/encoding/bpe.h"
+#include "text/encoding/normalizer.h"
+#include "text/encoding/pre_tokenizer.h"
+#include "text/encoding/tokenizer_file.h"
 #include "text/utf8.h"
 
 namespace orfebre::text {

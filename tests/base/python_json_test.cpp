@@ -23,9 +23,10 @@ TEST(PythonJson, PrintsAsPythonDoes) {
 
 TEST(PythonJson, RefusesWhatIsNotJson) {
   for (const char* bad :
-       {"", " ", "{", "[1,", "[1 2]", "{\"a\"}", "{\"a\":}", "{a:1}", "01", "1.", ".5", "+1", "-", "1e", "1e+", "tru", "nul",
-        "\"", "\"\\", "\"\\x\"", "\"\\u12\"", "\"\\u12g4\"", "\"a\nb\"", "1 2", "[1]]", "{\"a\":1,}", "[,]", "NaN", "Infinity",
-        "'a'", "\"\\ud800\\u\""}) {
+       {"",     " ",          "{",    "[1,",     "[1 2]",     "{\"a\"}",     "{\"a\":}",      "{a:1}",
+        "01",   "1.",         ".5",   "+1",      "-",         "1e",          "1e+",           "tru",
+        "nul",  "\"",         "\"\\", "\"\\x\"", "\"\\u12\"", "\"\\u12g4\"", "\"a\nb\"",      "1 2",
+        "[1]]", "{\"a\":1,}", "[,]",  "NaN",     "Infinity",  "'a'",         "\"\\ud800\\u\""}) {
     EXPECT_THROW(parse_python_json(bad, "test"), Error) << bad;
   }
   EXPECT_NO_THROW(parse_python_json("[NaN]", "test", true));
@@ -47,7 +48,8 @@ TEST(PythonJson, ErrorsNameThePlaceAndNotTheText) {
 
 TEST(PythonJson, BoundsTheNesting) {
   const std::string deep(200, '[');
-  EXPECT_EQ(python_json_dumps(parse_python_json(deep + std::string(200, ']'), "test")), deep + std::string(200, ']'));
+  EXPECT_EQ(python_json_dumps(parse_python_json(deep + std::string(200, ']'), "test")),
+            deep + std::string(200, ']'));
   EXPECT_THROW(parse_python_json(std::string(100'000, '['), "test"), Error);
 }
 
@@ -59,13 +61,13 @@ TEST(PythonJson, LoneSurrogatesBecomeReplacements) {
 
 TEST(PythonJson, RepeatedKeysKeepTheFirstPlaceAndTheLastValue) {
   std::string raw = "{";
-  for (int i = 0; i < 300; ++i) raw += "\"k" + std::to_string(i % 100) + "\":" + std::to_string(i) + ",";
+  for (int i = 0; i < 300; ++i) raw += fmt::format("\"k{}\":{},", i % 100, i);
   raw.back() = '}';
   const PyJson value = parse_python_json(raw, "test");
   ASSERT_EQ(value.members.size(), 100u);
   for (std::size_t i = 0; i < 100; ++i) {
-    EXPECT_EQ(value.members[i].first, "k" + std::to_string(i));
-    EXPECT_EQ(value.members[i].second.text, std::to_string(200 + i));
+    EXPECT_EQ(value.members[i].key, fmt::format("k{}", i));
+    EXPECT_EQ(value.members[i].value.text, std::to_string(200 + i));
   }
 }
 

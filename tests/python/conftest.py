@@ -1,9 +1,11 @@
 """What every Python test may use: the program under test, the demo model, a running server."""
 
 import json
+import os
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 import urllib.request
 from pathlib import Path
@@ -19,7 +21,7 @@ def pytest_addoption(parser):
 
 @pytest.fixture(scope="session")
 def binary(pytestconfig) -> Path:
-    path = Path(pytestconfig.getoption("--binary"))
+    path = Path(pytestconfig.getoption("--binary")).resolve()
     assert path.is_file(), f"{path} is not built"
     return path
 
@@ -41,16 +43,18 @@ class ServerProcess:
     def __init__(self, binary: Path, *arguments: str):
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
+        # Files, because nobody reads a pipe while the server logs a line a reply.
+        self.out, self.err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
         self.process = subprocess.Popen(
             [str(binary), "serve", "--port", str(self.port), *arguments],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err)
         self._wait_until_ready()
 
     def _wait_until_ready(self, seconds: float = 60):
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
-                raise AssertionError(f"server ended with {self.process.returncode}: {self.process.stderr.read()}")
+                raise AssertionError(f"server ended with {self.process.returncode}: {self.log()}")
             try:
                 if self.get("/health")[0] == 200:
                     return
@@ -63,16 +67,25 @@ class ServerProcess:
         with urllib.request.urlopen(self.url + path, timeout=10) as response:
             return response.status, json.loads(response.read() or b"null")
 
+    def log(self) -> str:
+        """What the server has written to stderr so far."""
+        return self._text(self.err)
+
+    @staticmethod
+    def _text(file) -> str:
+        # By pread: the server writes at the same offset as this file object would move.
+        return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors="replace")
+
     def stop(self, sig=signal.SIGTERM) -> tuple[int, str, str]:
         """(exit code, stdout, stderr)."""
         if self.process.poll() is None:
             self.process.send_signal(sig)
         try:
-            out, err = self.process.communicate(timeout=20)
+            self.process.wait(timeout=20)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            out, err = self.process.communicate()
-        return self.process.returncode, out, err
+            self.process.wait()
+        return self.process.returncode, self._text(self.out), self.log()
 
 
 @pytest.fixture
@@ -87,3 +100,12 @@ def serve(binary):
     yield start
     for server in started:
         server.stop()
+
+
+@pytest.fixture(scope="session")
+def server(binary):
+    """One server with default settings for all tests that only talk to it."""
+    process = ServerProcess(binary)
+    yield process
+    code, _, err = process.stop()
+    assert code == 0, err

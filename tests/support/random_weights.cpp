@@ -1,34 +1,12 @@
 #include "support/random_weights.h"
 
-#include "base/error.h"
+#include "support/seeded_formula.h"
 
 #include <cmath>
 #include <string>
 
 namespace orfebre::test {
 namespace {
-
-uint64_t mix(uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
-
-uint64_t key_of(uint64_t seed, const std::string& tensor, const char* part) {
-  uint64_t hash = 0xcbf29ce484222325ull;
-  for (const char c : tensor + "." + part) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  }
-  return mix(mix(seed) ^ hash);
-}
-
-uint64_t word(uint64_t key, uint64_t index) {
-  return mix(key + (index + 1) * 0x9e3779b97f4a7c15ull);
-}
-
-float unit(uint64_t key, uint64_t index) {
-  return static_cast<float>(word(key, index) >> 40) * 0x1p-24f;
-}
 
 // The size of a matrix's outputs for inputs of order 1.
 double gain_of(MatrixRole role, const ShapeInfo& shape) {

@@ -16,8 +16,9 @@ namespace {
 namespace dom = simdjson::dom;
 using ::testing::HasSubstr;
 
-
-std::string text_of(const dom::element& value) { return std::string(std::string_view(value.get_string())); }
+std::string text_of(const dom::element& value) {
+  return std::string(std::string_view(value.get_string()));
+}
 
 Message read_message(const dom::object& row) {
   Message message;
@@ -65,12 +66,14 @@ TEST(ChatTemplate, EqualsTheJinjaTemplate) {
     for (const auto tool : raw_tools) tools.push_back(text_of(tool));
     const dom::element options = row["options"].value();
     std::string expected = text_of(row["text"].value());
-    if (const auto mark = expected.find('\x01'); mark != std::string::npos) expected.replace(mark, 1, closing);
+    if (const auto mark = expected.find('\x01'); mark != std::string::npos)
+      expected.replace(mark, 1, closing);
 
-    const auto segments = render_chat(messages, tools,
-                                      {.add_generation_prompt = option(options, "add_generation_prompt", true),
-                                       .enable_thinking = option(options, "enable_thinking", true),
-                                       .preserve_thinking = option(options, "preserve_thinking", false)});
+    const auto segments =
+        render_chat(messages, tools,
+                    {.add_generation_prompt = option(options, "add_generation_prompt", true),
+                     .enable_thinking = option(options, "enable_thinking", true),
+                     .preserve_thinking = option(options, "preserve_thinking", false)});
     EXPECT_EQ(joined(segments), expected) << "case " << index;
     ++index;
   }
@@ -85,21 +88,27 @@ const ChatOptions kNoPrompt{.add_generation_prompt = false};
 TEST(ChatTemplate, AcceptsOrdersThatTheTemplateRefuses) {
   EXPECT_EQ(render({text_message("developer", "A"), text_message("user", "q")}, kNoPrompt),
             "<|im_start|>system\nA<|im_end|>\n<|im_start|>user\nq<|im_end|>\n");
-  EXPECT_EQ(render({text_message("system", " A "), text_message("developer", "B\n"), text_message("user", "q")}, kNoPrompt),
-            "<|im_start|>system\nA\n\nB<|im_end|>\n<|im_start|>user\nq<|im_end|>\n");
-  EXPECT_EQ(render({text_message("user", "q"), text_message("system", " late "), text_message("assistant", "a")}, kNoPrompt),
-            "<|im_start|>user\nq<|im_end|>\n<|im_start|>system\nlate<|im_end|>\n"
-            "<|im_start|>assistant\n<think>\n\n</think>\n\na<|im_end|>\n");
+  EXPECT_EQ(
+      render({text_message("system", " A "), text_message("developer", "B\n"), text_message("user", "q")},
+             kNoPrompt),
+      "<|im_start|>system\nA\n\nB<|im_end|>\n<|im_start|>user\nq<|im_end|>\n");
+  EXPECT_EQ(
+      render({text_message("user", "q"), text_message("system", " late "), text_message("assistant", "a")},
+             kNoPrompt),
+      "<|im_start|>user\nq<|im_end|>\n<|im_start|>system\nlate<|im_end|>\n"
+      "<|im_start|>assistant\n<think>\n\n</think>\n\na<|im_end|>\n");
   EXPECT_EQ(render({text_message("assistant", "<think>\nr\n</think>\n\na")}, kNoPrompt),
             "<|im_start|>assistant\n<think>\nr\n</think>\n\na<|im_end|>\n");
   EXPECT_EQ(render({text_message("tool", "r1"), text_message("function", "r2")}, kNoPrompt),
-            "<|im_start|>user\n<tool_response>\nr1\n</tool_response>\n<tool_response>\nr2\n</tool_response><|im_end|>\n");
+            "<|im_start|>user\n<tool_response>\nr1\n</tool_response>\n<tool_response>\nr2\n</"
+            "tool_response><|im_end|>\n");
   EXPECT_EQ(render({text_message("system", "only")}),
             "<|im_start|>system\nonly<|im_end|>\n<|im_start|>assistant\n<think>\n");
 }
 
 TEST(ChatTemplate, LeadingSystemMessagesFollowTheToolsInOneTurn) {
-  const std::vector<Message> messages = {text_message("system", "A"), text_message("system", "B"), text_message("user", "q")};
+  const std::vector<Message> messages = {text_message("system", "A"), text_message("system", "B"),
+                                         text_message("user", "q")};
   const std::vector<std::string> tools = {R"({"name":"f"})"};
   EXPECT_THAT(joined(render_chat(messages, tools, {})),
               HasSubstr("</IMPORTANT>\n\nA\n\nB<|im_end|>\n<|im_start|>user\nq"));
@@ -132,10 +141,11 @@ TEST(ChatTemplate, ABrokenEarlierCallDoesNotSpoilTheConversation) {
   Message call;
   call.role = "assistant";
   call.tool_calls = {{"f", "{\"a\": "}, {"g", ""}, {"h", "null"}, {"i", "[1]"}};
-  EXPECT_THAT(render({text_message("user", "x"), call}),
-              HasSubstr("<function=f>\n<parameter=arguments>\n{\"a\": \n</parameter>\n</function>\n</tool_call>\n"
-                        "<tool_call>\n<function=g>\n</function>\n</tool_call>\n<tool_call>\n<function=h>\n</function>"
-                        "\n</tool_call>\n<tool_call>\n<function=i>\n<parameter=arguments>\n[1]\n</parameter>"));
+  EXPECT_THAT(
+      render({text_message("user", "x"), call}),
+      HasSubstr("<function=f>\n<parameter=arguments>\n{\"a\": \n</parameter>\n</function>\n</tool_call>\n"
+                "<tool_call>\n<function=g>\n</function>\n</tool_call>\n<tool_call>\n<function=h>\n</function>"
+                "\n</tool_call>\n<tool_call>\n<function=i>\n<parameter=arguments>\n[1]\n</parameter>"));
 }
 
 // Whatever clients write, the only control tokens are the template's own.
@@ -149,7 +159,8 @@ TEST(ChatTemplate, ClientTextNeverBecomesAControlToken) {
     call.tool_calls = {{text, "{\"" + text + "\": \"" + text + "\", \"b\": [\"" + text + "\"]}"}};
     const std::vector<Message> messages = {text_message("system", text), text_message("user", text), call,
                                            text_message("tool", text), text_message("developer", text)};
-    const std::vector<std::string> tools = {"{\"name\": \"" + text + "\", \"description\": \"" + text + "\"}"};
+    const std::vector<std::string> tools = {"{\"name\": \"" + text + "\", \"description\": \"" + text +
+                                            "\"}"};
     std::vector<TokenId> control;
     for (const TokenId id : tokenizer.encode(render_chat(messages, tools, {}))) {
       if (tokenizer.is_added(id)) control.push_back(id);
@@ -170,8 +181,9 @@ TEST(ChatTemplate, SegmentsEncodeAsTheirJoinedTextDoes) {
   const Tokenizer tokenizer = Tokenizer::from_file(ORFEBRE_TEST_DATA_DIR "/text/small_tokenizer.json");
   Message call = text_message("assistant", "I look it up.");
   call.tool_calls = {{"search", R"({"q": "a.b}\n", "n": 3, "list": [1, "x"]})"}};
-  const std::vector<Message> messages = {text_message("system", "Be brief:"), text_message("user", "e\u0301 (tell me)..."), call,
-                                         text_message("tool", "{\"r\": [1, 2]}"), text_message("assistant", "Done!")};
+  const std::vector<Message> messages = {
+      text_message("system", "Be brief:"), text_message("user", "e\u0301 (tell me)..."), call,
+      text_message("tool", "{\"r\": [1, 2]}"), text_message("assistant", "Done!")};
   const std::vector<std::string> tools = {R"({"name": "search", "parameters": {}})"};
   const auto segments = render_chat(messages, tools, {});
   EXPECT_GT(segments.size(), 10u);

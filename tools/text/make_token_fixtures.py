@@ -5,7 +5,8 @@ Needs tools/text/requirements.txt. The ids of the real vocabulary are committed,
 real_tokenizer.py rebuilds it.
 
 Usage: make_token_fixtures.py train               writes small_tokenizer.json (a vocabulary of 2,048)
-       make_token_fixtures.py strings             writes token_strings.json
+       make_token_fixtures.py strings             writes token_strings.json and token_pieces.json: into how many
+                                                  pieces the split expression cuts each string
        make_token_fixtures.py ids NAME TOKENIZER  writes token_ids_NAME.json, one list of ids a string
 """
 import json
@@ -41,6 +42,14 @@ def train():
     print("small_tokenizer.json:", len(trained["model"]["vocab"]), "base tokens")
 
 
+def strings():
+    texts = token_strings.strings()
+    write("token_strings.json", texts)
+    tokenizer = tokenizers.Tokenizer.from_file(str(DATA / "small_tokenizer.json"))
+    normal = [tokenizer.normalizer.normalize_str(text) for text in texts]
+    write("token_pieces.json", [[len(tokenizer.pre_tokenizer.pre_tokenize_str(text)) for text in normal]])
+
+
 def ids(name, path):
     tokenizer = tokenizers.Tokenizer.from_file(path)
     strings = json.loads((DATA / "token_strings.json").read_text())
@@ -53,7 +62,7 @@ def main():
         case ["train"]:
             train()
         case ["strings"]:
-            write("token_strings.json", token_strings.strings())
+            strings()
         case ["ids", name, path]:
             ids(name, path)
         case _:

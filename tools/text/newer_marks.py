@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the table of src/text/newer_marks.h: characters that Hugging Face `tokenizers` does not know.
+"""Prints the table of src/text/encoding/newer_marks.h: characters that Hugging Face `tokenizers` does not know.
 
 Its NFC has the tables of Unicode 9. Newer combining marks and newer composed characters pass through it as if they
 were unassigned; to get the same ids, so must ours, whatever the system's utf8proc knows.

@@ -1,8 +1,11 @@
 // Gated DeltaNet, middle part, per sequence and in the order of its tokens (docs/model.md, "Gated DeltaNet"):
-//   c_t = silu(sum_j w_j m_{t-3+j})            causal convolution over the last 4 rows of m = qkv, channel by
-//   channel q, k = l2norm of the key head's parts of c_t; q also divided by sqrt(128) beta = sigmoid(b),
-//   decay = exp(-exp(A_log) softplus(a + dt_bias)) S <- decay S; d = beta (v - S^T k); S <- S + k d^T; o =
-//   S^T q      per value head h, with key head h / 2 mixed = rms_norm(o) * w * silu(z)
+//
+//   c_t = silu(sum_j w_j m_{t-3+j})     causal convolution over the last 4 rows of m = qkv, by channel
+//   q, k = l2norm of the key head's parts of c_t; q also divided by sqrt(128)
+//   beta = sigmoid(b), decay = exp(-exp(A_log) softplus(a + dt_bias))
+//   S <- decay S;  d = beta (v - S^T k);  S <- S + k d^T;  o = S^T q     per value head h, key head h / 2
+//   mixed = rms_norm(o) * w * silu(z)
+//
 // S [128 (key), 128 (value)] is f32 for ever. The convolution's state is the last 3 rows of m, before SiLU.
 #include "backend/reference/arithmetic.h"
 #include "backend/reference/ops.h"

@@ -43,7 +43,8 @@ struct HttpServerOptions {
 };
 
 struct HttpCallbacks {
-  // On the I/O thread, when the header is complete and before the body is read: an answer refuses the request.
+  // On the I/O thread, when the header is complete and before the body is read: an answer refuses the
+  // request.
   std::function<std::optional<HttpResponse>(const HttpRequest&)> gate;
   // On a handler thread.
   std::function<void(HttpRequest, std::shared_ptr<ResponseWriter>)> handle;
