@@ -1,7 +1,8 @@
-// A whole token of the real model's shape on the CPU backend, through the real forward pass: decode and prefill
-// tokens a second beside the read bandwidth measured in the same run. Weights are random and only 8 of the 40
-// layers are distinct (4 GB in all), far more than any cache holds. Routing is what random weights give.
-// Usage: bench_cpu_token [threads] [path] [rounds]; prints medians over the rounds, which alternate all lines.
+// A whole token of the real model's shape on the CPU backend, through the real forward pass: decode and
+// prefill tokens a second beside the read bandwidth measured in the same run. Weights are random and only 8
+// of the 40 layers are distinct (4 GB in all), far more than any cache holds. Routing is what random weights
+// give. Usage: bench_cpu_token [threads] [path] [rounds]; prints medians over the rounds, which alternate all
+// lines.
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cpu/panels.h"
 #include "base/thread_pool.h"
@@ -36,8 +37,8 @@ uint64_t next_random() {
 class TensorPool {
  public:
   AffineTensor tensor(const MatrixSpec& spec, int bits) {
-    const size_t weights =
-        static_cast<size_t>(spec.n_matrices) * static_cast<size_t>(spec.n_out) * static_cast<size_t>(spec.n_in);
+    const size_t weights = static_cast<size_t>(spec.n_matrices) * static_cast<size_t>(spec.n_out) *
+                           static_cast<size_t>(spec.n_in);
     while (codes_.size() < weights * static_cast<size_t>(bits) / 32) {
       codes_.push_back(static_cast<uint32_t>(next_random()));
     }
@@ -48,8 +49,8 @@ class TensorPool {
       scales_[i] = to_bf16(scale);
       biases_[i] = to_bf16(-0.5f * scale * static_cast<float>((1 << bits) - 1));
     }
-    return {spec.n_matrices, spec.n_out, spec.n_in, bits, codes_.data(), scales_.data(), biases_.data(), nullptr,
-            nullptr};
+    return {spec.n_matrices, spec.n_out,     spec.n_in, bits,   codes_.data(),
+            scales_.data(),  biases_.data(), nullptr,   nullptr};
   }
 
  private:
@@ -77,7 +78,8 @@ class TokenBench {
     Step step;
     step.kind = n_rows > kMaxDecodeRows ? StepKind::kPrefill : StepKind::kDecode;
     for (int s = 0; s < n_sequences; ++s) {
-      step.sequences.push_back({static_cast<int32_t>(step.rows.size()), n_rows, 0, s, kMaxLanes + s, n_rows, s});
+      step.sequences.push_back(
+          {static_cast<int32_t>(step.rows.size()), n_rows, 0, s, kMaxLanes + s, n_rows, s});
       for (int i = 0; i < n_rows; ++i) {
         step.rows.push_back({static_cast<int32_t>(next_random() % 248000), first_position + i, s});
       }
@@ -99,7 +101,8 @@ class TokenBench {
     };
     weights_.layers.resize(static_cast<size_t>(shape.layers));
     for (const VectorSpec& spec : vector_specs(shape)) {
-      std::vector<float> values(static_cast<size_t>(spec.size), spec.role == VectorRole::kGdnALog ? -1.0f : 1.0f);
+      std::vector<float> values(static_cast<size_t>(spec.size),
+                                spec.role == VectorRole::kGdnALog ? -1.0f : 1.0f);
       store(spec, backend_->upload_vector(spec.role, values));
     }
     for (const MatrixSpec& spec : matrix_specs(shape)) {
@@ -118,10 +121,24 @@ class TokenBench {
       return;
     }
     LayerWeights& l = weights_.layers[static_cast<size_t>(spec.layer)];
-    Matrix* const places[] = {nullptr,         nullptr,           &l.gdn.qkv,       &l.gdn.z,     &l.gdn.a,
-                              &l.gdn.b,        &l.gdn.out,        &l.attn.q_gate,   &l.attn.k,    &l.attn.v,
-                              &l.attn.out,     &l.moe.router,     &l.moe.shared_gate, &l.moe.shared_up_gate,
-                              &l.moe.shared_up, &l.moe.shared_down, &l.moe.expert_gate, &l.moe.expert_up,
+    Matrix* const places[] = {nullptr,
+                              nullptr,
+                              &l.gdn.qkv,
+                              &l.gdn.z,
+                              &l.gdn.a,
+                              &l.gdn.b,
+                              &l.gdn.out,
+                              &l.attn.q_gate,
+                              &l.attn.k,
+                              &l.attn.v,
+                              &l.attn.out,
+                              &l.moe.router,
+                              &l.moe.shared_gate,
+                              &l.moe.shared_up_gate,
+                              &l.moe.shared_up,
+                              &l.moe.shared_down,
+                              &l.moe.expert_gate,
+                              &l.moe.expert_up,
                               &l.moe.expert_down};
     *places[static_cast<size_t>(spec.role)] = matrix;
   }
@@ -132,8 +149,9 @@ class TokenBench {
       return;
     }
     LayerWeights& l = weights_.layers[static_cast<size_t>(spec.layer)];
-    const float** const places[] = {nullptr,        &l.input_norm,   &l.post_norm, &l.gdn.conv,    &l.gdn.a_log,
-                                    &l.gdn.dt_bias, &l.gdn.norm,     &l.attn.q_norm, &l.attn.k_norm};
+    const float** const places[] = {nullptr,     &l.input_norm,  &l.post_norm,
+                                    &l.gdn.conv, &l.gdn.a_log,   &l.gdn.dt_bias,
+                                    &l.gdn.norm, &l.attn.q_norm, &l.attn.k_norm};
     *places[static_cast<size_t>(spec.role)] = vector;
   }
 
@@ -146,7 +164,8 @@ class TokenBench {
     for (int layer = 0; layer < s.attention_layers(); ++layer) {
       state_.kv_cache.push_back(backend_->allocate(kBlocks * info.kv_block_bytes, "KV cache"));
     }
-    state_.slots = static_cast<float*>(backend_->allocate(kSlots * info.state_slot_floats * sizeof(float), "state"));
+    state_.slots =
+        static_cast<float*>(backend_->allocate(kSlots * info.state_slot_floats * sizeof(float), "state"));
     state_.picked = static_cast<int32_t*>(backend_->allocate(64, "picked"));
     const auto hidden = static_cast<uint64_t>(s.hidden);
     const auto value_width = static_cast<uint64_t>(s.value_width());

@@ -1,6 +1,6 @@
-// A fork-join pool for compute kernels: a fixed set of threads, of which the caller is one, that share the parts
-// of one range of work and meet again. Between calls the workers spin for some 50 microseconds and
-// then sleep. Owns threads only: no queue, no futures. One thread calls it; calls do not nest.
+// A fork-join pool for compute kernels: a fixed set of threads, of which the caller is one, that share the
+// parts of one range of work and meet again. Between calls the workers spin for some 50 microseconds and then
+// sleep. Owns threads only: no queue, no futures. One thread calls it; calls do not nest.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,14 @@
 
 namespace orfebre {
 
-// Physical cores that this process may use: respects the affinity mask and the cgroup's CPU quota; at least 1.
+// Physical cores that this process may use: respects the affinity mask and the cgroup's CPU quota; at
+// least 1.
 int usable_physical_cores();
 
 class ThreadPool {
  public:
-  // `n_threads` counts the caller; 0 takes usable_physical_cores(). Throws Error(kInvalidRequest) when negative
-  // or over 1024.
+  // `n_threads` counts the caller; 0 takes usable_physical_cores(). Throws Error(kInvalidRequest) when
+  // negative or over 1024.
   explicit ThreadPool(int n_threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -28,9 +29,9 @@ class ThreadPool {
 
   int size() const { return n_threads_; }
 
-  // Splits [0, n_units) into contiguous parts, a few a thread: body(begin, end, thread). No two calls at once have
-  // the same `thread`, which lies in [0, size()). Returns when all are done; the first exception of a body is
-  // rethrown here, and parts not yet begun then may never be.
+  // Splits [0, n_units) into contiguous parts, a few a thread: body(begin, end, thread). No two calls at once
+  // have the same `thread`, which lies in [0, size()). Returns when all are done; the first exception of a
+  // body is rethrown here, and parts not yet begun then may never be.
   template <class Body>
   void run(int64_t n_units, Body&& body) {
     const int64_t parts_a_thread = n_units >= 16 * n_threads_ ? 4 : 1;
@@ -61,8 +62,9 @@ class ThreadPool {
       }
       return;
     }
-    dispatch(n_parts, [](const void* b, int64_t part, int thread) { (*static_cast<const Body*>(b))(part, thread); },
-             &body);
+    dispatch(
+        n_parts,
+        [](const void* b, int64_t part, int thread) { (*static_cast<const Body*>(b))(part, thread); }, &body);
   }
 
   void dispatch(int64_t n_parts, Call call, const void* body);
@@ -77,7 +79,7 @@ class ThreadPool {
   const void* body_ = nullptr;
   int64_t n_parts_ = 0;
   alignas(64) std::atomic<uint32_t> generation_{0};  // counts calls; workers wait for it to change
-  alignas(64) std::atomic<uint32_t> gate_{0};        // workers inside the current call, and whether more may enter
+  alignas(64) std::atomic<uint32_t> gate_{0};  // workers inside the current call, and whether more may enter
   alignas(64) std::atomic<int64_t> next_part_{0};
   alignas(64) std::atomic<bool> stop_{false};
   std::mutex error_mutex_;
