@@ -1,13 +1,13 @@
 // The types of tool parameters, from their JSON schemas, and the conversion of parameter text to JSON.
+#include "base/error.h"
+#include "base/python_json.h"
+#include "text/reply_parser.h"
+
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <unordered_set>
 #include <utility>
-
-#include "base/error.h"
-#include "base/python_json.h"
-#include "text/reply_parser.h"
 
 namespace orfebre::text {
 namespace {
