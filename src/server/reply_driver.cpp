@@ -33,6 +33,21 @@ struct ReplyDriver::Shared {
   }
 };
 
+namespace {
+
+// Whether the reply has ended. One that cannot go on ends too; its writer, released, tells the client.
+bool drained(ReplySession& session) {
+  try {
+    return session.drain();
+  } catch (const std::exception& error) {
+    log_error("a reply is given up: {}", error.what());
+    session.cancel();
+    return true;
+  }
+}
+
+}  // namespace
+
 ReplyDriver::ReplyDriver(std::chrono::milliseconds keep_alive) : shared_(std::make_shared<Shared>()) {
   shared_->keep_alive = keep_alive;
   thread_ = std::thread([shared = shared_] { run(shared); });
@@ -118,7 +133,7 @@ void ReplyDriver::run(const std::shared_ptr<Shared>& shared) {
     std::vector<std::shared_ptr<ReplySession>> ended;
     for (const auto& session : ready) {
       session->scheduled = false;  // before draining: what comes during it wakes again
-      if (session->drain()) {
+      if (drained(*session)) {
         ended.push_back(session);
       }
     }

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <thread>
 
 namespace orfebre {
@@ -46,6 +47,9 @@ class HttpServerTest : public ::testing::Test {
     callbacks.gate = [](const HttpRequest& request) -> std::optional<HttpResponse> {
       if (request.target == "/closed") {
         return HttpResponse{403, "text/plain", {}, "closed"};
+      }
+      if (request.target == "/no-memory") {
+        throw std::bad_alloc();
       }
       return std::nullopt;
     };
@@ -188,7 +192,13 @@ TEST_F(HttpServerTest, RefusesWhatIsNotHttp) {
     EXPECT_EQ(client.receive().status, 400) << request;
     EXPECT_TRUE(client.is_closed_by_peer());
   }
-  EXPECT_EQ(ask(port(), "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n").status, 501);
+  for (const char* coding : {"gzip", "gzip, chunked"}) {
+    EXPECT_EQ(
+        ask(port(), "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: " + std::string(coding) + "\r\n\r\n")
+            .status,
+        501)
+        << coding;
+  }
   EXPECT_EQ(n_handled_, 0);
 }
 
@@ -204,6 +214,18 @@ TEST_F(HttpServerTest, LimitsHeadersAndBodies) {
                             std::string(1024, 'x') + "\r\n0\r\n\r\n")
                 .status,
             413);
+  EXPECT_EQ(n_handled_, 1);
+}
+
+TEST_F(HttpServerTest, LimitsWhatStandsBesideTheBody) {
+  http::HttpLimits limits;
+  limits.header_bytes = 2000;
+  start(limits);
+  const std::string head = "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string filler(200'000, 'x');
+  EXPECT_EQ(ask(port(), head + "1;" + filler).status, 431);                      // a chunk extension
+  EXPECT_EQ(ask(port(), head + "1\r\na\r\n0\r\nX: " + filler).status, 431);      // a trailer
+  EXPECT_EQ(ask(port(), head + "1;x=1\r\na\r\n0\r\nX: y\r\n\r\n").status, 200);  // as they should be
   EXPECT_EQ(n_handled_, 1);
 }
 
@@ -309,6 +331,17 @@ TEST_F(HttpServerTest, AnswersClientsThatSendNoMore) {
 TEST_F(HttpServerTest, AnswersForHandlersThatDoNot) {
   start();
   EXPECT_EQ(ask(port(), get("/drop")).status, 500);
+}
+
+TEST_F(HttpServerTest, ClosesAConnectionForWhichThereIsNoMemory) {
+  start();
+  TestClient unharmed(port());
+  TestClient client(port());
+  client.send(get("/no-memory"));
+  EXPECT_TRUE(client.is_closed_by_peer());
+  unharmed.send(get("/echo"));
+  EXPECT_EQ(unharmed.receive().status, 200);
+  EXPECT_EQ(ask(port(), get("/echo")).status, 200);
 }
 
 TEST_F(HttpServerTest, BreaksAStreamThatIsAborted) {

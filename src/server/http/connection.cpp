@@ -1,11 +1,14 @@
 #include "server/http/connection.h"
 
+#include "base/log.h"
+
 #include <fmt/format.h>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/beast/http/error.hpp>
 
 #include <ctime>
+#include <new>
 
 namespace orfebre::http {
 namespace {
@@ -38,6 +41,16 @@ Connection::Connection(Tcp::socket socket, ConnectionHost& host) : socket_(std::
                        ? asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string()
                        : address.to_string();
   socket_.set_option(Tcp::no_delay(true), ignored);
+}
+
+template <typename F>
+void Connection::guarded(F&& action) {
+  try {
+    action();
+  } catch (const std::bad_alloc&) {
+    log_error("no memory left for a connection: it is closed");
+    close();
+  }
 }
 
 void Connection::start() {
@@ -76,7 +89,7 @@ void Connection::read() {
   reading_ = true;
   socket_.async_read_some(input_.prepare(kReadBytes),
                           [self = shared_from_this()](const beast::error_code& error, size_t n_bytes) {
-                            self->on_read(error, n_bytes);
+                            self->guarded([&] { self->on_read(error, n_bytes); });
                           });
 }
 
@@ -138,6 +151,10 @@ void Connection::consume() {
     const size_t used = parser_->put(input_.data(), error);
     input_.consume(used);
     if (error == beast::http::error::need_more) {
+      // The parser bounds the header; chunk extensions and trailers it would wait for without end.
+      if (input_.size() > host_.limits.header_bytes) {
+        on_parse_error(beast::http::error::header_limit);
+      }
       return;
     }
     if (error) {
@@ -162,7 +179,8 @@ bool Connection::on_header() {
   is_http10_ = parser_->get().version() < 11;
   keep_alive_ = parser_->get().keep_alive() && !host_.draining;
   read_deadline_ = Clock::now() + host_.limits.body_timeout;
-  if (head_.has_header("Transfer-Encoding") && !parser_->chunked()) {
+  if (head_.has_header("Transfer-Encoding") &&
+      !equal_ignoring_case(head_.header("Transfer-Encoding"), "chunked")) {
     refuse(501, "the only transfer coding that this server knows is chunked");
     return false;
   }
@@ -407,7 +425,7 @@ void Connection::write_some() {
   write_deadline_ = Clock::now() + host_.limits.write_timeout;
   socket_.async_write_some(asio::buffer(writing_.data() + written_, writing_.size() - written_),
                            [self = shared_from_this()](const beast::error_code& error, size_t n_bytes) {
-                             self->on_write(error, n_bytes);
+                             self->guarded([&] { self->on_write(error, n_bytes); });
                            });
 }
 
@@ -466,7 +484,7 @@ template <typename F>
 void Reply::post(F&& action) {
   if (auto connection = connection_.lock()) {
     asio::post(*io_, [connection = std::move(connection), action = std::forward<F>(action)]() mutable {
-      action(*connection);
+      connection->guarded([&] { action(*connection); });
     });
   }
 }

@@ -65,6 +65,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void close();
   bool is_answering() const { return state_ == State::kAnswering; }
 
+  // Runs `action`; closes the connection where there is no memory for it.
+  template <typename F>
+  void guarded(F&& action);
+
   // From Reply, for the request with this number; a reply to an earlier request is ignored.
   void send(uint64_t request, HttpResponse response);
   void begin_stream(uint64_t request, HttpResponse head);

@@ -11,6 +11,7 @@
 
 #include <sys/resource.h>
 
+#include <new>
 #include <thread>
 #include <unordered_map>
 
@@ -82,7 +83,7 @@ class HttpServer::Impl {
     port_ = acceptor_.local_endpoint().port();
     accept();
     sweep();
-    thread_ = std::thread([this] { io_->run(); });
+    thread_ = std::thread([this] { run_io(); });
   }
 
   uint16_t port() const { return port_; }
@@ -153,6 +154,18 @@ class HttpServer::Impl {
          error.message());
   }
 
+  // What connections cannot guard themselves, such as the allocations of Asio, must not end the program.
+  void run_io() {
+    for (bool done = false; !done;) {
+      try {
+        io_->run();
+        done = true;
+      } catch (const std::bad_alloc&) {
+        log_error("no memory left for the sockets");
+      }
+    }
+  }
+
   void accept() {
     acceptor_.async_accept([this](const beast::error_code& error, Tcp::socket socket) {
       if (!acceptor_.is_open()) {
@@ -168,7 +181,11 @@ class HttpServer::Impl {
         });
         return;
       }
-      admit(std::move(socket));
+      try {
+        admit(std::move(socket));
+      } catch (const std::bad_alloc&) {
+        log_error("no memory left for another connection: it is closed");
+      }
       accept();
     });
   }
@@ -198,11 +215,11 @@ class HttpServer::Impl {
       if (error || stopped_) {
         return;
       }
+      sweep();
       const auto now = Clock::now();
       for (const auto& connection : snapshot()) {
         connection->check_deadlines(now);
       }
-      sweep();
     });
   }
 
