@@ -1,6 +1,7 @@
 #include "text/tokenizer.h"
 
 #include "base/error.h"
+#include "base/input_file.h"
 #include "text/encoding/added_tokens.h"
 #include "text/encoding/bpe.h"
 #include "text/encoding/normalizer.h"
@@ -8,13 +9,13 @@
 #include "text/encoding/tokenizer_file.h"
 #include "text/utf8.h"
 
-#include <fstream>
-#include <sstream>
 #include <unordered_map>
 #include <utility>
 
 namespace orfebre::text {
 namespace {
+
+constexpr uint64_t kMaxFileBytes = uint64_t{256} << 20;  // the real one has 20 MB
 
 // Bytes [begin, end) of the text in which control tokens are enabled.
 struct ControlRange {
@@ -126,16 +127,14 @@ Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 Tokenizer::~Tokenizer() = default;
 
 Tokenizer Tokenizer::from_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    fail(ErrorKind::kNotFound, "{}: cannot open this tokenizer file", path.string());
+  const InputFile file(path.string());
+  if (file.size_bytes() > kMaxFileBytes) {
+    fail(ErrorKind::kBadCheckpoint, "{}: expected at most {} bytes, found {}", path.string(), kMaxFileBytes,
+         file.size_bytes());
   }
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || !text) {
-    fail(ErrorKind::kBadCheckpoint, "{}: cannot read this tokenizer file", path.string());
-  }
-  return from_json(text.view(), path.string());
+  std::string text(static_cast<size_t>(file.size_bytes()), '\0');
+  file.read(text.data(), 0, text.size());
+  return from_json(text, path.string());
 }
 
 Tokenizer Tokenizer::from_json(std::string_view json, std::string_view where) {

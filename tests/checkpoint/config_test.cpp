@@ -209,6 +209,13 @@ TEST_F(ConfigTest, EndTokensComeFromEitherFile) {
   expect_error(ErrorKind::kBadCheckpoint, {"eos_token_id", "never end"}, [&] { read_generation("{}"); });
 }
 
+TEST_F(ConfigTest, AGenerationFileThatCannotBeReachedIsNamed) {
+  const ModelConfig model = read();
+  std::filesystem::create_symlink("generation_config.json", directory_.file("generation_config.json"));
+  expect_error(ErrorKind::kNotFound, {"generation_config.json", "cannot open"},
+               [&] { read_generation_config(directory_.path(), model); });
+}
+
 TEST_F(ConfigTest, GenerationValuesOutOfRange) {
   for (const char* text :
        {R"({"eos_token_id":248320})", R"({"eos_token_id":-1})", R"({"eos_token_id":[1,"2"]})",

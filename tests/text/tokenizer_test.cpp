@@ -324,6 +324,7 @@ TEST(Tokenizer, DamagedFilesNeverCrash) {
   }
   EXPECT_THROW(Tokenizer::from_file(kData + "no_such_file.json"), Error);
   EXPECT_THROW(Tokenizer::from_file(kData), Error);
+  EXPECT_THROW(Tokenizer::from_file("/dev/zero"), Error);  // has no end
 }
 
 TEST(Detokenizer, StreamsWholeCharactersOnly) {
