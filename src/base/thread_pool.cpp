@@ -8,6 +8,7 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #if defined(__linux__)
@@ -122,12 +123,23 @@ int checked_thread_count(int n_threads) {
 }  // namespace
 
 ThreadPool::ThreadPool(int n_threads) : n_threads_(checked_thread_count(n_threads)) {
-  for (int thread = 1; thread < n_threads_; ++thread) {
-    workers_.emplace_back([this, thread] { worker(thread); });
+  try {
+    for (int thread = 1; thread < n_threads_; ++thread) {
+      workers_.emplace_back([this, thread] { worker(thread); });
+    }
+  } catch (const std::system_error& error) {
+    const size_t n_started = workers_.size();
+    join();
+    fail(ErrorKind::kOutOfMemory, "threads: expected to start {}, found room for {} ({}); ask for fewer",
+         n_threads_ - 1, n_started, error.code().message());
   }
 }
 
 ThreadPool::~ThreadPool() {
+  join();
+}
+
+void ThreadPool::join() {
   stop_.store(true, std::memory_order_relaxed);
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();

@@ -50,6 +50,8 @@ class ThreadPool {
   }
 
  private:
+  void join();  // ends the threads that have started
+
   using Call = void (*)(const void* body, int64_t part, int thread);
 
   // Threads take the next part until none is left; one that arrives late finds none and is not waited for, so
