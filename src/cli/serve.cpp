@@ -47,6 +47,7 @@ ServerContext server_context(const ServeCommand& command, LoadedModel& model) {
 
 int run_command(const ServeCommand& command) {
   catch_stop_signals();
+  ignore_broken_pipes();
   require_free_port(command.host, command.port);
   const ServerOptions options = server_options(command);
   LoadedModel model = load_model(command.model);
