@@ -67,7 +67,8 @@ int cgroup_cpu_limit() {
     const std::string quota = first_line("/sys/fs/cgroup" + path + "/cpu.max");
     long long microseconds = 0;
     long long period = 0;
-    if (std::sscanf(quota.c_str(), "%lld %lld", &microseconds, &period) == 2 && microseconds > 0 && period > 0) {
+    if (std::sscanf(quota.c_str(), "%lld %lld", &microseconds, &period) == 2 && microseconds > 0 &&
+        period > 0) {
       const double cpus = static_cast<double>(microseconds) / static_cast<double>(period);
       limit = limit == 0 ? cpus : std::min(limit, cpus);
     }
@@ -110,7 +111,8 @@ namespace {
 
 int checked_thread_count(int n_threads) {
   if (n_threads < 0 || n_threads > 1024) {
-    fail(ErrorKind::kInvalidRequest, "threads: expected 1 to 1024, or 0 for the physical cores; found {}", n_threads);
+    fail(ErrorKind::kInvalidRequest, "threads: expected 1 to 1024, or 0 for the physical cores; found {}",
+         n_threads);
   }
   return n_threads == 0 ? usable_physical_cores() : n_threads;
 }

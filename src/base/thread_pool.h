@@ -13,13 +13,14 @@
 
 namespace orfebre {
 
-// Physical cores that this process may use: respects the affinity mask and the cgroup's CPU quota; at least 1.
+// Physical cores that this process may use: respects the affinity mask and the cgroup's CPU quota; at
+// least 1.
 int usable_physical_cores();
 
 class ThreadPool {
  public:
-  // `n_threads` counts the caller; 0 takes usable_physical_cores(). Throws Error(kInvalidRequest) when negative
-  // or over 1024.
+  // `n_threads` counts the caller; 0 takes usable_physical_cores(). Throws Error(kInvalidRequest) when
+  // negative or over 1024.
   explicit ThreadPool(int n_threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -62,7 +63,8 @@ class ThreadPool {
     if (n_parts == 1) {
       part(0);
     } else if (n_parts > 1) {
-      dispatch(n_parts, [](void* p, int thread) { (*static_cast<Part*>(p))(thread); }, &part);
+      dispatch(
+          n_parts, [](void* p, int thread) { (*static_cast<Part*>(p))(thread); }, &part);
     }
   }
 

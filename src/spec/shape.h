@@ -10,7 +10,8 @@ namespace orfebre {
 
 // What never differs between the shapes; kernels are specialised on these.
 struct CommonShape {
-  static constexpr int kFullAttentionInterval = 4;  // layers 3, 7, 11, ... attend, the others are Gated DeltaNet
+  static constexpr int kFullAttentionInterval =
+      4;  // layers 3, 7, 11, ... attend, the others are Gated DeltaNet
   static constexpr int kQueryHeads = 16;
   static constexpr int kKvHeads = 2;  // query head h reads KV head h / 8
   static constexpr int kHeadDim = 256;
@@ -114,10 +115,10 @@ constexpr ShapeId shape_id<Probe>() {
 
 template <class Shape>
 constexpr ShapeInfo describe() {
-  return {shape_id<Shape>(),     Shape::kName,        Shape::kHidden,        Shape::kLayers,
-          Shape::kQueryHeads,    Shape::kKvHeads,     Shape::kHeadDim,       Shape::kRotaryDims,
-          Shape::kKeyHeads,      Shape::kValueHeads,  Shape::kDeltaHeadDim,  Shape::kConvTaps,
-          Shape::kExperts,       Shape::kActiveExperts, Shape::kExpertWidth, Shape::kVocab,
+  return {shape_id<Shape>(),  Shape::kName,          Shape::kHidden,       Shape::kLayers,
+          Shape::kQueryHeads, Shape::kKvHeads,       Shape::kHeadDim,      Shape::kRotaryDims,
+          Shape::kKeyHeads,   Shape::kValueHeads,    Shape::kDeltaHeadDim, Shape::kConvTaps,
+          Shape::kExperts,    Shape::kActiveExperts, Shape::kExpertWidth,  Shape::kVocab,
           Shape::kMaxContext};
 }
 
