@@ -8,6 +8,7 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <utility>
 
 #if defined(__linux__)
 #include <sched.h>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr auto kSpinTime = std::chrono::microseconds(50);
 constexpr int kSpinsPerClockRead = 64;
+constexpr uint32_t kGateOpen = 0x80000000u;
 
 inline void spin_pause() {
 #if defined(__x86_64__)
@@ -64,7 +66,7 @@ int cgroup_cpu_limit() {
   }
   double limit = 0;
   while (true) {
-    const std::string quota = first_line("/sys/fs/cgroup" + path + "/cpu.max");
+    const std::string quota = first_line(fmt::format("/sys/fs/cgroup{}/cpu.max", path));
     long long microseconds = 0;
     long long period = 0;
     if (std::sscanf(quota.c_str(), "%lld %lld", &microseconds, &period) == 2 && microseconds > 0 &&
@@ -92,9 +94,9 @@ int usable_physical_cores() {
     std::set<std::string> siblings;  // hyper-threads of one core list the same siblings
     for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
       if (CPU_ISSET(cpu, &allowed)) {
-        const std::string topology = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
-        const std::string list = first_line(topology + "thread_siblings_list");
-        siblings.insert(list.empty() ? std::to_string(cpu) : list);
+        const std::string list =
+            first_line(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
+        siblings.insert(list.empty() ? fmt::format("{}", cpu) : list);
       }
     }
     cores = std::max(1, static_cast<int>(siblings.size()));
@@ -134,16 +136,18 @@ ThreadPool::~ThreadPool() {
   }
 }
 
-void ThreadPool::dispatch(int n_parts, Call call, void* part) {
+void ThreadPool::dispatch(int64_t n_parts, Call call, const void* body) {
   call_ = call;
-  part_ = part;
+  body_ = body;
   n_parts_ = n_parts;
-  busy_.store(n_threads_ - 1, std::memory_order_relaxed);
+  next_part_.store(0, std::memory_order_relaxed);
+  gate_.store(kGateOpen, std::memory_order_release);
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();
-  run_part(0);
-  for (int left = busy_.load(std::memory_order_acquire); left != 0;) {
-    left = wait_for_change(busy_, left);
+  take_parts(0);
+  uint32_t inside = gate_.fetch_and(~kGateOpen, std::memory_order_acq_rel) & ~kGateOpen;
+  while (inside != 0) {
+    inside = wait_for_change(gate_, inside);
   }
   if (error_) {
     std::rethrow_exception(std::exchange(error_, nullptr));
@@ -157,20 +161,37 @@ void ThreadPool::worker(int thread) {
     if (stop_.load(std::memory_order_relaxed)) {
       return;
     }
-    run_part(thread);
-    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      busy_.notify_one();
+    if (enter()) {
+      take_parts(thread);
+      leave();
     }
   }
 }
 
-void ThreadPool::run_part(int thread) {
-  if (thread >= n_parts_) {
-    return;
+bool ThreadPool::enter() {
+  uint32_t gate = gate_.load(std::memory_order_relaxed);
+  while ((gate & kGateOpen) != 0) {
+    if (gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acquire, std::memory_order_relaxed)) {
+      return true;
+    }
   }
+  return false;
+}
+
+void ThreadPool::leave() {
+  if (gate_.fetch_sub(1, std::memory_order_release) == 1) {  // the gate is shut and nobody else is inside
+    gate_.notify_one();
+  }
+}
+
+void ThreadPool::take_parts(int thread) {
   try {
-    call_(part_, thread);
+    for (int64_t part = next_part_.fetch_add(1, std::memory_order_relaxed); part < n_parts_;
+         part = next_part_.fetch_add(1, std::memory_order_relaxed)) {
+      call_(body_, part, thread);
+    }
   } catch (...) {
+    next_part_.store(n_parts_, std::memory_order_relaxed);
     const std::lock_guard<std::mutex> lock(error_mutex_);
     if (!error_) {
       error_ = std::current_exception();

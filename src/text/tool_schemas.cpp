@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 namespace orfebre::text {
@@ -47,32 +48,34 @@ Types type_of(const PyJson& value) {
   return 0;
 }
 
-// "#/$defs/name" from the root of the parameters' schema; nullptr if it leads nowhere.
-const PyJson* resolve(const PyJson& root, std::string_view reference) {
-  if (!reference.starts_with("#/")) {
-    return nullptr;
-  }
-  reference.remove_prefix(2);
-  const PyJson* node = &root;
-  while (node != nullptr && !reference.empty()) {
-    const size_t slash = std::min(reference.find('/'), reference.size());
-    node = node->find(reference.substr(0, slash));
-    reference.remove_prefix(std::min(slash + 1, reference.size()));
-  }
-  return node;
-}
-
-// Reads one parameter's schema. References may be circular and branch, so the nodes visited are counted.
+// Reads the parameters' types out of one tool's schema. References may be circular and branch, so the nodes
+// that one parameter visits are counted; and many parameters may refer to one large node, so the work is
+// counted for the tool as a whole. What goes beyond either is of any type.
 class TypeReader {
  public:
   explicit TypeReader(const PyJson& root) : root_(root) {}
 
+  Types parameter_types(const PyJson& schema) {
+    nodes_left_ = kMaxNodes;
+    return types(schema);
+  }
+
+ private:
+  static constexpr int kMaxNodes = 200;
+  static constexpr std::size_t kMaxWork = 1'000'000;  // members and items looked at
+
+  // Whether there is work left for `n` more members or items.
+  bool spend(std::size_t n) {
+    work_left_ -= std::min(work_left_, n + 1);
+    return work_left_ > 0;
+  }
+
   Types types(const PyJson& schema) {
-    if (--nodes_left_ < 0 || !schema.is_object()) {
+    if (--nodes_left_ < 0 || !schema.is_object() || !spend(schema.members.size())) {
       return 0;
     }
     if (const PyJson* reference = schema.find("$ref"); reference != nullptr && reference->is_string()) {
-      const PyJson* target = resolve(root_, reference->text);
+      const PyJson* target = resolve(reference->text);
       return target == nullptr ? 0 : types(*target);
     }
     Types found = named_types(schema);
@@ -89,12 +92,27 @@ class TypeReader {
     return found != 0 && nullable != nullptr && nullable->boolean ? found | kNull : found;
   }
 
- private:
-  static constexpr int kMaxNodes = 200;
+  // "#/$defs/name" from the root of the parameters' schema; nullptr if it leads nowhere.
+  const PyJson* resolve(std::string_view reference) {
+    if (!reference.starts_with("#/")) {
+      return nullptr;
+    }
+    reference.remove_prefix(2);
+    const PyJson* node = &root_;
+    while (node != nullptr && !reference.empty()) {
+      if (!spend(node->members.size())) {
+        return nullptr;
+      }
+      const std::size_t slash = std::min(reference.find('/'), reference.size());
+      node = node->find(reference.substr(0, slash));
+      reference.remove_prefix(std::min(slash + 1, reference.size()));
+    }
+    return node;
+  }
 
-  static Types named_types(const PyJson& schema) {
+  Types named_types(const PyJson& schema) {
     const PyJson* type = schema.find("type");
-    if (type == nullptr) {
+    if (type == nullptr || !spend(type->items.size())) {
       return 0;
     }
     Types found = type->is_string() ? type_named(type->text) : 0;
@@ -104,9 +122,9 @@ class TypeReader {
     return found;
   }
 
-  static Types implied_types(const PyJson& schema) {
+  Types implied_types(const PyJson& schema) {
     Types found = 0;
-    if (const PyJson* values = schema.find("enum"); values != nullptr) {
+    if (const PyJson* values = schema.find("enum"); values != nullptr && spend(values->items.size())) {
       for (const PyJson& value : values->items) {
         found |= type_of(value);
       }
@@ -138,6 +156,7 @@ class TypeReader {
 
   const PyJson& root_;
   int nodes_left_ = kMaxNodes;
+  std::size_t work_left_ = kMaxWork;
 };
 
 std::string json_string(std::string_view text) {
@@ -148,7 +167,7 @@ std::string json_string(std::string_view text) {
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
-  const size_t begin = text.find_first_not_of(kSpace);
+  const std::size_t begin = text.find_first_not_of(kSpace);
   if (begin == std::string_view::npos) {
     return {};
   }
@@ -162,7 +181,7 @@ bool equals_ignoring_case(std::string_view text, std::string_view lower) {
 
 // "3.0" -> "3", "1e3" -> "1000"; a number with a fraction, or too large to be sure, stays as written.
 std::string integer_text(const std::string& written) {
-  const size_t point = written.find('.');
+  const std::size_t point = written.find('.');
   if (written.find_first_of("eE") == std::string::npos) {
     const bool whole = written.find_first_not_of('0', point + 1) == std::string::npos;
     return whole ? written.substr(0, point) : written;
@@ -202,12 +221,8 @@ std::string convert(Types types, std::string_view value) {
   }
   // Where text is allowed too, only a value of another allowed type is more than text.
   Types allowed = types;
-  if ((types & kNumber) != 0) {
-    allowed |= kInteger;
-  }
-  if ((types & kInteger) != 0) {
-    allowed |= kNumber;
-  }
+  if ((types & kNumber) != 0) allowed |= kInteger;
+  if ((types & kInteger) != 0) allowed |= kNumber;
   if (types != 0 && may_be_string && (type_of(*json) & allowed) == 0) {
     return json_string(value);
   }
@@ -243,9 +258,7 @@ struct ToolSchemas::Impl {
 
   void add(const PyJson& tool) {
     const PyJson* function = tool.find("function");
-    if (function == nullptr) {
-      function = &tool;
-    }
+    if (function == nullptr) function = &tool;
     const PyJson* name = function->find("name");
     if (name == nullptr || !name->is_string() || name->text.empty()) {
       return;
@@ -256,16 +269,20 @@ struct ToolSchemas::Impl {
     if (properties == nullptr) {
       return;
     }
+    TypeReader reader(*schema);
     for (const auto& [key, value] : properties->members) {
-      parameters.push_back({key, TypeReader(*schema).types(value), false});
+      parameters.push_back({key, reader.parameter_types(value), false});
     }
     const PyJson* required = schema->find("required");
     if (required == nullptr) {
       return;
     }
+    std::unordered_set<std::string_view> names;
+    for (const PyJson& item : required->items) {
+      names.insert(item.text);
+    }
     for (Parameter& parameter : parameters) {
-      parameter.required = std::any_of(required->items.begin(), required->items.end(),
-                                       [&](const PyJson& item) { return item.text == parameter.name; });
+      parameter.required = names.contains(parameter.name);
     }
   }
 };
@@ -274,7 +291,7 @@ ToolSchemas::ToolSchemas() : impl_(std::make_unique<Impl>()) {}
 
 ToolSchemas::ToolSchemas(std::span<const std::string> tools_json) {
   auto impl = std::make_unique<Impl>();
-  for (size_t t = 0; t < tools_json.size(); ++t) {
+  for (std::size_t t = 0; t < tools_json.size(); ++t) {
     impl->add(parse_python_json(tools_json[t], fmt::format("tools[{}]", t), true));
   }
   impl_ = std::move(impl);

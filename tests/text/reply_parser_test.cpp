@@ -145,6 +145,25 @@ TEST(ToolSchemas, CircularSchemasEnd) {
   EXPECT_EQ(all.to_json("f", "x", "5"), "5");
 }
 
+TEST(ToolSchemas, ManyReferencesIntoOneLargeNodeEnd) {
+  // Followed in full, these would take n * n comparisons.
+  constexpr int kParameters = 20'000;
+  std::string properties, definitions, required;
+  for (int i = 0; i < kParameters; ++i) {
+    const std::string number = std::to_string(i), comma = i == 0 ? "" : ",";
+    properties += comma + "\"p" + number + R"(":{"$ref":"#/$defs/d)" + number + "\"}";
+    definitions += comma + "\"d" + number + R"(":{"type":"integer"})";
+    required += comma + "\"p" + number + "\"";
+  }
+  const std::string tool = R"({"name":"f","parameters":{"properties":{)" + properties + R"(},"$defs":{)" +
+                           definitions + R"(},"required":[)" + required + "]}}";
+  const ToolSchemas schemas(std::span(&tool, 1));
+  // The first references are followed; the last parameters are of any type.
+  EXPECT_EQ(schemas.to_json("f", "p0", "None"), "null");
+  EXPECT_EQ(schemas.to_json("f", "p19999", "None"), "\"None\"");
+  EXPECT_EQ(schemas.only_missing("f", {}), "");
+}
+
 TEST(ToolSchemas, IgnoresWhatIsNoFunction) {
   const std::vector<std::string> tools = {
       R"({"type":"web_search"})",         R"({"type":"function","function":{"name":7}})",  "[]", "3",

@@ -98,7 +98,7 @@ def test_foreign_pages(web, counters, eventually, headers, status):
     body = json.dumps({"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}).encode()
     assert post(web, body, **headers).status_code == status
     if status == 200:
-        eventually(lambda: counters()["prompt_tokens_total"] > before)
+        assert eventually(lambda: counters()["prompt_tokens_total"] > before)
     else:
         assert counters()["prompt_tokens_total"] == before
 

@@ -20,7 +20,8 @@ inline const float* conv_row(const DeltaHeadArgs& args, int t, uint64_t at) {
   if (t >= 0) {
     return args.qkv + static_cast<uint64_t>(t) * args.channels + at;
   }
-  return args.conv_in == nullptr ? kZeroHead : args.conv_in + static_cast<uint64_t>(3 + t) * args.channels + at;
+  return args.conv_in == nullptr ? kZeroHead
+                                 : args.conv_in + static_cast<uint64_t>(3 + t) * args.channels + at;
 }
 
 // out [128] = silu(sum of 4 taps) of the channels from `at` on.
@@ -47,7 +48,8 @@ inline void l2_norm(float* x, float scale, float epsilon) {
   }
 }
 
-// beta = sigmoid(b); decay = e^g, g = -e^A_log softplus(a + dt_bias): 0 at the least, never NaN for finite input.
+// beta = sigmoid(b); decay = e^g, g = -e^A_log softplus(a + dt_bias): 0 at the least, never NaN for finite
+// input.
 inline void compute_gates(DeltaBlock& block, const DeltaHeadArgs& args, int first, int n_rows) {
   alignas(64) float a[kDeltaBlock] = {};
   alignas(64) float b[kDeltaBlock] = {};
@@ -106,7 +108,8 @@ inline void run_strips(DeltaBlock& block, const DeltaHeadArgs& args, int first, 
     for (int t = 0; t < n_rows; ++t) {
       const int done = first + t;
       const float* const from =
-          (done == 0 && args.state_in != nullptr ? args.state_in : state_after(args, done)) + strip * kStripFloats;
+          (done == 0 && args.state_in != nullptr ? args.state_in : state_after(args, done)) +
+          strip * kStripFloats;
       float* const to = state_after(args, done + 1) + strip * kStripFloats;
       delta_step(to, from, block.o[t] + column, block.q[t], block.k[t], block.v[t] + column, block.decay[t],
                  block.beta[t]);
