@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# The only list of packages that this project needs, and the only place that installs them.
+#   scripts/dependencies.sh run | test | test-all | bench | lint
+# Everything present: returns at once, offline, without asking for rights. On Debian and Ubuntu the missing
+# packages are named, then installed (as root, or through sudo). Elsewhere whatever is found is used; what is
+# not found is named and the exit code is 2.
+set -euo pipefail
+
+run_packages=(make g++ cmake ninja-build pkg-config python3
+  libfmt-dev nlohmann-json3-dev libsimdjson-dev libcli11-dev libboost-dev
+  libpcre2-dev libutf8proc-dev libxxhash-dev libedit-dev)
+test_packages=(libgtest-dev libgmock-dev python3-venv ccache git
+  clang libclang-rt-dev)
+bench_packages=(libbenchmark-dev ccache)
+lint_packages=(clang-format clang-tidy shellcheck git)
+
+purpose=${1:-run}
+packages=("${run_packages[@]}")
+case $purpose in
+  run) ;;
+  test | test-all) packages+=("${test_packages[@]}") ;;
+  bench) packages+=("${bench_packages[@]}") ;;
+  lint) packages+=("${test_packages[@]}" "${lint_packages[@]}") ;;
+  *) echo "usage: scripts/dependencies.sh run | test | test-all | bench | lint" >&2; exit 2 ;;
+esac
+
+is_debian() {
+  command -v dpkg-query >/dev/null && command -v apt-get >/dev/null
+}
+
+install_debian() {
+  local missing=() package installed
+  installed=$(dpkg-query -W -f='${Package} ${Status}\n' "${packages[@]}" 2>/dev/null |
+    sed -n 's/ install ok installed$//p' || true)
+  for package in "${packages[@]}"; do
+    grep -qxF "$package" <<<"$installed" || missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
+  local sudo=()
+  if ((EUID != 0)); then
+    if ! command -v sudo >/dev/null; then
+      echo "These packages are missing: ${missing[*]}" >&2
+      echo "Install them as root: apt-get install ${missing[*]}" >&2
+      exit 2
+    fi
+    sudo=(sudo)
+  fi
+  echo "Installing with apt-get${sudo[*]:+ through sudo}: ${missing[*]}"
+  local quiet=(-qq -o Dpkg::Use-Pty=0)
+  "${sudo[@]}" apt-get "${quiet[@]}" update
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get "${quiet[@]}" install --yes --no-install-recommends "${missing[@]}" </dev/null
+}
+
+# has_header <header>...: whether the C++ compiler finds them, with pkg-config's help.
+has_header() {
+  local flags
+  flags=$(pkg-config --cflags fmt libpcre2-8 libutf8proc libxxhash libedit 2>/dev/null || true)
+  # shellcheck disable=SC2086
+  printf '#include <%s>\n' "$@" | ${CXX:-c++} -std=c++20 $flags -E -x c++ - >/dev/null 2>&1
+}
+
+name_missing_elsewhere() {
+  local missing=() need
+  for need in make cmake ninja pkg-config python3 "${CXX:-c++}"; do
+    command -v "$need" >/dev/null || missing+=("the program $need")
+  done
+  if [[ $purpose == test* && $(uname) == Linux ]] && ! command -v clang++ >/dev/null; then
+    missing+=("the program clang++, with libFuzzer")
+  fi
+  local headers=(fmt/core.h nlohmann/json.hpp simdjson.h CLI/CLI.hpp boost/beast.hpp
+    utf8proc.h xxhash.h histedit.h)
+  [[ $purpose == test* || $purpose == lint ]] && headers+=(gtest/gtest.h gmock/gmock.h)
+  [[ $purpose == bench ]] && headers+=(benchmark/benchmark.h)
+  if command -v "${CXX:-c++}" >/dev/null; then
+    for need in "${headers[@]}"; do
+      has_header "$need" || missing+=("the C++ header <$need>")
+    done
+    pkg-config --exists libpcre2-8 2>/dev/null || missing+=("the library libpcre2-8 (pkg-config)")
+  fi
+  ((${#missing[@]})) || return 0
+  echo "This is neither Debian nor Ubuntu, so nothing is installed here. Missing:" >&2
+  printf '  %s\n' "${missing[@]}" >&2
+  echo "Install them with your system's package manager (Debian's names: ${packages[*]}) and try again." >&2
+  exit 2
+}
+
+if is_debian; then
+  install_debian
+else
+  name_missing_elsewhere
+fi

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# make test-all: make test with the long tests, then the C++ tests under the sanitizers and built by clang.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+scripts/dependencies.sh test-all
+scripts/test.sh --long
+for preset in asan-ubsan tsan ci-clang; do
+  echo "Building and testing preset $preset"
+  scripts/build.sh "$preset"
+  ctest --test-dir "build/$preset" -j2 --output-on-failure --timeout 1800
+done

@@ -1,0 +1,85 @@
+// What a backend is: memory, repacked weights, the block ops and the pick. One instance runs one model and
+// belongs to one thread, save where noted. A backend never sees requests, strings or files.
+//
+// Ops are enqueued in call order; `wait` makes everything enqueued visible. CPU backends may simply run each
+// op before returning. To add an op or a backend: src/backend/README.md.
+#pragma once
+
+#include "backend/params.h"
+#include "spec/step.h"
+#include "spec/weights.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace orfebre {
+
+struct BackendOptions {
+  int threads = 0;           // CPU: 0 takes the physical cores
+  std::string cpu_path;      // CPU: "", "avx2", "avx512": the instruction set to force
+  float l2_epsilon = 1e-6f;  // added to the sum of squares of q and k; tests emulate MLX's 1.28e-4
+};
+
+struct BackendInfo {
+  std::string name;                 // "reference", "cpu (avx512-vnni, 2 threads)"
+  bool takes_dense = false;         // accepts bf16 and f32 matrices; others need 4 or 8 bits
+  uint64_t kv_block_bytes = 0;      // bytes of one 64-token block of one attention layer, k and v
+  uint64_t state_slot_floats = 0;   // floats of one state slot, all DeltaNet layers together
+  uint64_t delta_layer_floats = 0;  // of which, per layer: the delta state ...
+  uint64_t conv_layer_floats = 0;   // ... and the convolution's rows
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual const ShapeInfo& shape() const = 0;
+  virtual const BackendInfo& info() const = 0;
+
+  // Memory. `allocate` returns zeroed device memory that lives as long as the backend; throws
+  // Error(kOutOfMemory) naming `what`. `to_device` and `to_host` copy and wait.
+  virtual void* allocate(uint64_t bytes, const char* what) = 0;
+  virtual void to_device(void* device, const void* host, uint64_t bytes) = 0;
+  virtual void to_host(void* host, const void* device, uint64_t bytes) = 0;
+
+  // Weights, repacked into the backend's own layout. Called from several loader threads at once.
+  virtual Matrix upload_matrix(MatrixRole role, const AffineTensor& tensor) = 0;
+  virtual const float* upload_vector(VectorRole role, std::span<const float> values) = 0;
+  // Bytes that upload_matrix will take, for the memory plan.
+  virtual uint64_t matrix_bytes(const MatrixSpec& spec, int bits) const = 0;
+
+  // Makes `step` the current one: validated by the caller, copied here. The header stays at one address.
+  virtual const StepHeader* begin_step(const Step& step) = 0;
+
+  // A backend may run the whole step in its own way and return true; false asks for the ops one by one.
+  virtual bool encode_fused() { return false; }
+
+  virtual void embed(const EmbedOp& op) = 0;
+  virtual void gdn_project(const GdnProjectOp& op) = 0;
+  virtual void gdn_mix(const GdnMixOp& op) = 0;
+  virtual void gdn_output(const GdnOutputOp& op) = 0;
+  virtual void attn_project(const AttnProjectOp& op) = 0;
+  virtual void attn_mix(const AttnMixOp& op) = 0;
+  virtual void attn_output(const AttnOutputOp& op) = 0;
+  virtual void route(const RouteOp& op) = 0;
+  virtual void experts_up(const ExpertsUpOp& op) = 0;
+  virtual void experts_down(const ExpertsDownOp& op) = 0;
+  virtual void head(const HeadOp& op) = 0;
+  virtual void pick(const PickOp& op) = 0;
+  // Copies `floats` f32 within device memory: a state slot to another.
+  virtual void copy_state(float* to, const float* from, uint64_t floats) = 0;
+
+  virtual void wait() = 0;
+};
+
+// Makes a backend for a shape: "reference", "cpu"; "auto" takes the fastest that this machine runs.
+// Throws Error(kUnsupported) naming those this build has.
+std::unique_ptr<Backend> make_backend(const std::string& name, ShapeId shape, const BackendOptions& options);
+
+// The names that make_backend takes on this machine, best first.
+std::vector<std::string> available_backends();
+
+}  // namespace orfebre

@@ -1,0 +1,195 @@
+// Making the backend, its memory and its weights; the ops are in ops_*.inl, included here because they are
+// templates over the shape.
+#include "backend/cpu/cpu_backend.h"
+
+#include "backend/cpu/cpu_ops.h"
+#include "base/error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace orfebre {
+namespace cpu {
+
+#if defined(__x86_64__)
+namespace {
+
+bool has_f16c() {  // clang 14 does not know this name in __builtin_cpu_supports
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+
+}  // namespace
+
+bool runs_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
+}
+
+bool runs_avx512() {
+  return runs_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vnni");
+}
+#else
+bool runs_avx2() {
+  return false;
+}
+bool runs_avx512() {
+  return false;
+}
+#endif
+
+template <class Shape>
+CpuBackend<Shape>::CpuBackend(const Kernels& kernels, const BackendOptions& options)
+    : shape_(describe<Shape>()), kernels_(kernels), l2_epsilon_(options.l2_epsilon), pool_(options.threads) {
+  info_.name = fmt::format("cpu ({}, {} thread{})", kernels.name, pool_.size(), pool_.size() == 1 ? "" : "s");
+  info_.takes_dense = false;
+  info_.kv_block_bytes = kKvBlockBytes;
+  info_.delta_layer_floats = static_cast<uint64_t>(Shape::kValueHeads) * kDeltaHeadFloats;
+  info_.conv_layer_floats =
+      static_cast<uint64_t>(Shape::kConvTaps - 1) * static_cast<uint64_t>(shape_.conv_channels());
+  info_.state_slot_floats =
+      static_cast<uint64_t>(shape_.delta_layers()) * (info_.delta_layer_floats + info_.conv_layer_floats);
+  thread_scratch_.at_least(static_cast<uint64_t>(pool_.size()) * kThreadScratchBytes, "thread scratch");
+}
+
+template <class Shape>
+void* CpuBackend<Shape>::allocate(uint64_t bytes, const char* what) {
+  return memory_.allocate(bytes, what);
+}
+
+template <class Shape>
+void CpuBackend<Shape>::to_device(void* device, const void* host, uint64_t bytes) {
+  if (bytes > 0) {
+    std::memcpy(device, host, bytes);
+  }
+}
+
+template <class Shape>
+void CpuBackend<Shape>::to_host(void* host, const void* device, uint64_t bytes) {
+  if (bytes > 0) {
+    std::memcpy(host, device, bytes);
+  }
+}
+
+namespace {
+
+void require_affine(MatrixRole role, int bits, int n_in) {
+  if (bits != 4 && bits != 8) {
+    fail(ErrorKind::kUnsupported,
+         "{}: the CPU backend multiplies 4- and 8-bit matrices, found {} bits; quantise the checkpoint "
+         "first, or "
+         "use --backend reference",
+         weight_name(role, -1), bits);
+  }
+  if (n_in % kGroup != 0) {
+    fail(ErrorKind::kInternal, "{}: rows of {} values are not made of groups of 64", weight_name(role, -1),
+         n_in);
+  }
+}
+
+}  // namespace
+
+template <class Shape>
+Matrix CpuBackend<Shape>::upload_matrix(MatrixRole role, const AffineTensor& tensor) {
+  require_affine(role, tensor.bits, tensor.n_in);
+  const uint64_t bytes = repacked_bytes(role, tensor.n_matrices, tensor.n_out, tensor.n_in, tensor.bits);
+  uint8_t* const memory = memory_.allocate(bytes, "weights");
+  repack(memory, role, tensor);
+  return {memory, nullptr, nullptr, tensor.n_matrices, tensor.n_out, tensor.n_in, tensor.bits};
+}
+
+template <class Shape>
+const float* CpuBackend<Shape>::upload_vector(VectorRole role, std::span<const float> values) {
+  auto* const memory = reinterpret_cast<float*>(memory_.allocate(values.size_bytes(), "weight vectors"));
+  if (role == VectorRole::kGdnConv) {  // [channels, 4] becomes [4, channels]: channels are the lanes
+    const size_t channels = values.size() / Shape::kConvTaps;
+    for (size_t i = 0; i < values.size(); ++i) {
+      memory[i % Shape::kConvTaps * channels + i / Shape::kConvTaps] = values[i];
+    }
+  } else {
+    std::copy(values.begin(), values.end(), memory);
+  }
+  return memory;
+}
+
+template <class Shape>
+uint64_t CpuBackend<Shape>::matrix_bytes(const MatrixSpec& spec, int bits) const {
+  require_affine(spec.role, bits, spec.n_in);
+  return repacked_bytes(spec.role, spec.n_matrices, spec.n_out, spec.n_in, bits);
+}
+
+template <class Shape>
+const StepHeader* CpuBackend<Shape>::begin_step(const Step& step) {
+  step_ = step;
+  header_ = {step.kind == StepKind::kPrefill,
+             static_cast<int32_t>(step_.rows.size()),
+             static_cast<int32_t>(step_.sequences.size()),
+             static_cast<int32_t>(step_.logit_rows.size()),
+             step_.rows.data(),
+             step_.sequences.data(),
+             step_.block_tables.data(),
+             step_.logit_rows.data()};
+  return &header_;
+}
+
+template <class Shape>
+void CpuBackend<Shape>::copy_state(float* to, const float* from, uint64_t floats) {
+  pool_.run(static_cast<int64_t>(floats), [&](int64_t begin, int64_t end, int) {
+    std::memcpy(to + begin, from + begin, static_cast<size_t>(end - begin) * sizeof(float));
+  });
+}
+
+template <class Shape>
+uint8_t* CpuBackend<Shape>::thread_scratch(int thread) const {
+  return thread_scratch_.data() + static_cast<uint64_t>(thread) * kThreadScratchBytes;
+}
+
+#include "backend/cpu/ops_dense.inl"
+#include "backend/cpu/ops_experts.inl"
+#include "backend/cpu/ops_mixers.inl"
+#include "backend/cpu/ops_pick.inl"
+
+namespace {
+
+const Kernels& kernels_for(const std::string& path) {
+  if (!path.empty() && path != "avx2" && path != "avx512") {
+    fail(ErrorKind::kUnsupported, "CPU path '{}' is unknown; expected avx2 or avx512", path);
+  }
+  if (path == "avx512" ? !runs_avx512() : !runs_avx2()) {
+    fail(ErrorKind::kUnsupported,
+         "the CPU backend needs {}, which this processor lacks; use --backend reference",
+         path == "avx512" ? "AVX-512 F, BW, VL, DQ and VNNI" : "AVX2, FMA and F16C");
+  }
+#if defined(__x86_64__)
+  return path != "avx2" && runs_avx512() ? avx512_kernels() : avx2_kernels();
+#else
+  fail(ErrorKind::kUnsupported, "this build has no CPU kernels; use --backend reference");
+#endif
+}
+
+}  // namespace
+}  // namespace cpu
+
+bool cpu_backend_runs_here() {
+  return cpu::runs_avx2();
+}
+
+std::unique_ptr<Backend> make_cpu_backend(ShapeId shape, const BackendOptions& options) {
+  const cpu::Kernels& kernels = cpu::kernels_for(options.cpu_path);
+  return with_shape(shape, [&]<class Shape>() -> std::unique_ptr<Backend> {
+    return std::make_unique<cpu::CpuBackend<Shape>>(kernels, options);
+  });
+}
+
+}  // namespace orfebre

@@ -1,0 +1,120 @@
+#include "base/input_file.h"
+
+#include "base/error.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace orfebre {
+namespace {
+
+// Linux moves at most 2 GiB minus a page in one call.
+constexpr size_t kMaxReadBytes = size_t{1} << 30;
+
+}  // namespace
+
+InputFile::Identity InputFile::identity_of(const void* stat_result) {
+  const auto& found = *static_cast<const struct stat*>(stat_result);
+  Identity identity;
+  identity.device = static_cast<uint64_t>(found.st_dev);
+  identity.inode = static_cast<uint64_t>(found.st_ino);
+  identity.size_bytes = static_cast<uint64_t>(found.st_size);
+#ifdef __APPLE__
+  identity.modified_seconds = found.st_mtimespec.tv_sec;
+  identity.modified_nanoseconds = found.st_mtimespec.tv_nsec;
+#else
+  identity.modified_seconds = found.st_mtim.tv_sec;
+  identity.modified_nanoseconds = found.st_mtim.tv_nsec;
+#endif
+  return identity;
+}
+
+InputFile::InputFile(const std::string& path) : path_(path) {
+  // Non-blocking, so that a named pipe under this name is refused below instead of waited for.
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor_ < 0) {
+    fail(ErrorKind::kNotFound, "{}: cannot open the file: {}", path, std::strerror(errno));
+  }
+  struct stat found {};
+  if (::fstat(descriptor_, &found) != 0 || !S_ISREG(found.st_mode)) {
+    ::close(descriptor_);
+    fail(ErrorKind::kBadCheckpoint, "{}: expected a regular file, found something else", path);
+  }
+  identity_ = identity_of(&found);
+}
+
+InputFile::~InputFile() {
+  if (descriptor_ >= 0) {
+    ::close(descriptor_);
+  }
+}
+
+InputFile::InputFile(InputFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      identity_(other.identity_) {}
+
+void InputFile::read(void* destination, uint64_t offset_bytes, size_t n_bytes) const {
+  if (offset_bytes > identity_.size_bytes || n_bytes > identity_.size_bytes - offset_bytes) {
+    fail(ErrorKind::kBadCheckpoint,
+         "{}: expected {} bytes from byte {} on, found a file of {} bytes; it is truncated", path_, n_bytes,
+         offset_bytes, identity_.size_bytes);
+  }
+  auto* to = static_cast<char*>(destination);
+  size_t done_bytes = 0;
+  while (done_bytes < n_bytes) {
+    const size_t wanted = std::min(n_bytes - done_bytes, kMaxReadBytes);
+    const ssize_t got =
+        ::pread(descriptor_, to + done_bytes, wanted, static_cast<off_t>(offset_bytes + done_bytes));
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      fail(ErrorKind::kBadCheckpoint, "{}: reading {} bytes from byte {} on failed: {}", path_, n_bytes,
+           offset_bytes, std::strerror(errno));
+    }
+    if (got == 0) {
+      fail(ErrorKind::kBadCheckpoint,
+           "{}: the file was truncated while it was being read: expected {} bytes from byte {} on, found {}; "
+           "leave the files alone while a model loads, then start again",
+           path_, n_bytes, offset_bytes, done_bytes);
+    }
+    done_bytes += static_cast<size_t>(got);
+  }
+}
+
+void InputFile::check_unchanged() const {
+  struct stat open_file {};
+  struct stat named_file {};
+  const bool known = ::fstat(descriptor_, &open_file) == 0 && ::stat(path_.c_str(), &named_file) == 0;
+  if (!known || identity_of(&open_file) != identity_ || identity_of(&named_file) != identity_) {
+    fail(ErrorKind::kBadCheckpoint,
+         "{}: the file was changed, replaced or removed while the model was loading (expected the {} bytes "
+         "it had when opened); leave the files alone while a model loads, then start again",
+         path_, identity_.size_bytes);
+  }
+}
+
+void InputFile::advise_sequential() const {
+#ifndef __APPLE__
+  static_cast<void>(::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL));
+#endif
+}
+
+void InputFile::drop_cached_pages(uint64_t offset_bytes, uint64_t n_bytes) const {
+#ifdef __APPLE__
+  static_cast<void>(offset_bytes);
+  static_cast<void>(n_bytes);
+#else
+  static_cast<void>(::posix_fadvise(descriptor_, static_cast<off_t>(offset_bytes),
+                                    static_cast<off_t>(n_bytes), POSIX_FADV_DONTNEED));
+#endif
+}
+
+}  // namespace orfebre

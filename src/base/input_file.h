@@ -1,0 +1,57 @@
+// A read-only regular file that other processes may truncate, rewrite or replace at any time.
+//
+// Owns: one descriptor, and the identity (device, inode, size, time of change) that the file had when opened.
+// Does not own: any mapping. Weights are read by pread into the caller's memory, because a page of a mapped
+// file that has shrunk raises SIGBUS, while a short read is an ordinary error. Every backend repacks weights
+// while loading, so the copy costs nothing: it is the copy into the backend's own layout.
+//
+// Thread-safe: any number of threads may read at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace orfebre {
+
+class InputFile {
+ public:
+  // Throws Error(kNotFound) when the file cannot be opened, Error(kBadCheckpoint) when it is no regular file.
+  explicit InputFile(const std::string& path);
+  ~InputFile();
+  InputFile(InputFile&& other) noexcept;
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+  InputFile& operator=(InputFile&&) = delete;
+
+  const std::string& path() const { return path_; }
+  uint64_t size_bytes() const { return identity_.size_bytes; }
+
+  // Fills destination[0, n_bytes) from offset_bytes. Throws Error(kBadCheckpoint) when the file ends earlier.
+  void read(void* destination, uint64_t offset_bytes, size_t n_bytes) const;
+
+  // Throws Error(kBadCheckpoint) when the open file, or the file now under path(), is not the one that was
+  // opened: other device or inode, other size, or modified since.
+  void check_unchanged() const;
+
+  // Hints to the kernel; failures are ignored.
+  void advise_sequential() const;
+  void drop_cached_pages(uint64_t offset_bytes, uint64_t n_bytes) const;
+
+ private:
+  struct Identity {
+    uint64_t device = 0;
+    uint64_t inode = 0;
+    uint64_t size_bytes = 0;
+    int64_t modified_seconds = 0;
+    int64_t modified_nanoseconds = 0;
+    bool operator==(const Identity&) const = default;
+  };
+  static Identity identity_of(const void* stat_result);
+
+  std::string path_;
+  int descriptor_ = -1;
+  Identity identity_;
+};
+
+}  // namespace orfebre

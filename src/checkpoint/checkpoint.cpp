@@ -1,0 +1,388 @@
+#include "checkpoint/checkpoint.h"
+
+#include "base/error.h"
+#include "checkpoint/affine.h"
+
+#include <algorithm>
+#include <new>
+
+namespace orfebre {
+namespace {
+
+// Dropping the pages of a small model would only slow its next start.
+constexpr uint64_t kDropPagesAboveBytes = uint64_t{2} << 30;
+constexpr std::align_val_t kAlignment{64};
+// Elements quantised at a time: small enough to stay in the second-level cache's reach.
+constexpr int64_t kChunkElements = int64_t{1} << 20;
+constexpr size_t kMaxListedNames = 8;
+
+std::string join_names(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t index = 0; index < std::min(names.size(), kMaxListedNames); ++index) {
+    text += (index == 0 ? "" : ", ") + names[index];
+  }
+  if (names.size() > kMaxListedNames) {
+    text += fmt::format(" and {} more", names.size() - kMaxListedNames);
+  }
+  return text;
+}
+
+// [n_out, columns] for one matrix, [n_matrices, n_out, columns] for experts.
+std::vector<int64_t> stored_shape(const MatrixSpec& spec, int64_t rows, int64_t columns) {
+  if (spec.n_matrices == 1) {
+    return {rows, columns};
+  }
+  return {spec.n_matrices, rows, columns};
+}
+
+uint64_t element_count(const MatrixSpec& spec) {
+  return static_cast<uint64_t>(spec.n_matrices) * static_cast<uint64_t>(spec.n_out) *
+         static_cast<uint64_t>(spec.n_in);
+}
+
+std::vector<float> to_f32_vector(const std::vector<std::byte>& bytes, TensorDtype dtype, size_t count) {
+  std::vector<float> values(count);
+  for (size_t index = 0; index < count; ++index) {
+    if (dtype == TensorDtype::kF32) {
+      values[index] = reinterpret_cast<const float*>(bytes.data())[index];
+    } else if (dtype == TensorDtype::kBf16) {
+      values[index] = to_f32(reinterpret_cast<const bf16*>(bytes.data())[index]);
+    } else {
+      values[index] = to_f32(reinterpret_cast<const f16*>(bytes.data())[index]);
+    }
+  }
+  return values;
+}
+
+void check_tensor(const std::string& directory, const TensorInfo& tensor,
+                  std::initializer_list<TensorDtype> dtypes, const std::vector<int64_t>& shape) {
+  if (std::find(dtypes.begin(), dtypes.end(), tensor.dtype) == dtypes.end()) {
+    std::vector<std::string> names;
+    for (const TensorDtype dtype : dtypes) {
+      names.emplace_back(dtype_name(dtype));
+    }
+    fail(ErrorKind::kBadCheckpoint, "{}: tensor \"{}\": expected dtype {}, found {}", directory, tensor.name,
+         join_names(names), dtype_name(tensor.dtype));
+  }
+  if (tensor.shape != shape) {
+    fail(ErrorKind::kBadCheckpoint, "{}: tensor \"{}\": expected shape {}, found {}", directory, tensor.name,
+         shape_text(shape), shape_text(tensor.shape));
+  }
+}
+
+}  // namespace
+
+int default_bits(MatrixRole role) {
+  return role == MatrixRole::kRouter || role == MatrixRole::kSharedGate ? 8 : 4;
+}
+
+void Checkpoint::AlignedDelete::operator()(std::byte* bytes) const {
+  ::operator delete[](bytes, kAlignment);
+}
+
+Checkpoint::Buffer Checkpoint::allocate(uint64_t n_bytes) {
+  try {
+    return Buffer(new (kAlignment) std::byte[n_bytes]);
+  } catch (const std::bad_alloc&) {
+    fail(ErrorKind::kOutOfMemory, "expected {} bytes of memory for reading one tensor, found too little",
+         n_bytes);
+  }
+}
+
+Checkpoint::Checkpoint(const std::string& directory, const CheckpointOptions& options)
+    : directory_(directory),
+      options_(options),
+      config_(read_model_config(directory)),
+      files_(directory),
+      convention_(detect_convention(files_, config_.shape)),
+      drop_pages_(files_.total_bytes() > kDropPagesAboveBytes) {
+  plan_weights();
+  if (drop_pages_) {
+    for (const InputFile& file : files_.files()) {
+      file.advise_sequential();
+    }
+  }
+}
+
+void Checkpoint::plan_weights() {
+  std::vector<std::string> missing;
+  for (const MatrixSpec& spec : matrix_specs(config_.shape)) {
+    plan_matrix(spec, missing);
+  }
+  for (const VectorSpec& spec : vector_specs(config_.shape)) {
+    plan_vector(spec, missing);
+  }
+  if (!missing.empty()) {
+    fail(ErrorKind::kBadCheckpoint, "{}: {} tensors are missing: {}; download the checkpoint again",
+         directory_, missing.size(), join_names(missing));
+  }
+}
+
+void Checkpoint::plan_matrix(const MatrixSpec& spec, std::vector<std::string>& missing) {
+  const Naming& naming = convention_.naming;
+  const std::string module = module_path(naming, spec.role, spec.layer);
+  if (files_.find(module + ".bias") != nullptr) {
+    fail(ErrorKind::kUnsupported, "{}: expected no \"{}.bias\": this model's matrices have none", directory_,
+         module);
+  }
+  MatrixPlan plan;
+  plan.file_rows = spec.n_out;
+  const std::string values_name = dense_tensor_name(naming, spec.role, spec.layer);
+  plan.values = files_.find(values_name);
+  if (plan.values == nullptr) {
+    missing.push_back(values_name);
+    return;
+  }
+  const bool is_quantized =
+      files_.find(module + ".scales") != nullptr || plan.values->dtype == TensorDtype::kU32;
+  if (is_quantized) {
+    plan_quantized(plan, spec, missing);
+  } else {
+    const bool is_gate_up = spec.role == MatrixRole::kExpertGate || spec.role == MatrixRole::kExpertUp;
+    if (naming.fused_experts && is_gate_up) {
+      plan.file_rows = 2 * spec.n_out;  // gate rows, then up rows
+      plan.first_row = spec.role == MatrixRole::kExpertUp ? spec.n_out : 0;
+    }
+    check_tensor(directory_, *plan.values, {TensorDtype::kBf16, TensorDtype::kF32},
+                 stored_shape(spec, plan.file_rows, spec.n_in));
+    plan.bits = plan.values->dtype == TensorDtype::kBf16 ? 16 : 32;
+  }
+  matrices_[{spec.role, spec.layer}] = plan;
+}
+
+void Checkpoint::plan_quantized(MatrixPlan& plan, const MatrixSpec& spec,
+                                std::vector<std::string>& missing) const {
+  const std::string module = module_path(convention_.naming, spec.role, spec.layer);
+  std::optional<QuantizationEntry> entry = config_.quantization.of(module);
+  if (!entry) {
+    fail(ErrorKind::kBadCheckpoint,
+         "{}: \"{}\" is quantised, but config.json's \"quantization\" says nothing about it", directory_,
+         module);
+  }
+  // Where only the config's default applies, the codes' own width counts: some converters leave a wrong
+  // default.
+  if (!config_.quantization.names(module) && plan.values->dtype == TensorDtype::kU32 &&
+      !plan.values->shape.empty()) {
+    for (const int bits : {4, 8}) {
+      entry->bits = plan.values->shape.back() == int64_t{spec.n_in} * bits / 32 ? bits : entry->bits;
+    }
+  }
+  if ((entry->bits != 4 && entry->bits != 8) || entry->group_size != kAffineGroupSize) {
+    fail(ErrorKind::kUnsupported,
+         "{}: \"{}\": expected 4 or 8 bits in groups of 64, found {} bits in groups of {}", directory_,
+         module, entry->bits, entry->group_size);
+  }
+  plan.bits = entry->bits;
+  check_tensor(directory_, *plan.values, {TensorDtype::kU32},
+               stored_shape(spec, spec.n_out, int64_t{spec.n_in} * plan.bits / 32));
+  const auto find_groups = [&](const char* suffix) {
+    const TensorInfo* tensor = files_.find(module + suffix);
+    if (tensor == nullptr) {
+      missing.push_back(module + suffix);
+    } else {
+      check_tensor(directory_, *tensor, {TensorDtype::kBf16},
+                   stored_shape(spec, spec.n_out, spec.n_in / kAffineGroupSize));
+    }
+    return tensor;
+  };
+  plan.scales = find_groups(".scales");
+  plan.biases = find_groups(".biases");
+}
+
+void Checkpoint::plan_vector(const VectorSpec& spec, std::vector<std::string>& missing) {
+  const std::string name = vector_tensor_name(convention_.naming, spec.role, spec.layer);
+  const TensorInfo* tensor = files_.find(name);
+  if (tensor == nullptr) {
+    missing.push_back(name);
+    return;
+  }
+  std::vector<int64_t> shape = {spec.size};
+  if (spec.role == VectorRole::kGdnConv) {
+    const int64_t channels = config_.shape.conv_channels();
+    const int64_t taps = config_.shape.conv_taps;
+    shape = convention_.converted ? std::vector<int64_t>{channels, taps, 1}
+                                  : std::vector<int64_t>{channels, 1, taps};
+  }
+  check_tensor(directory_, *tensor, {TensorDtype::kBf16, TensorDtype::kF32, TensorDtype::kF16}, shape);
+  vectors_[{spec.role, spec.layer}] = tensor;
+}
+
+const Checkpoint::MatrixPlan& Checkpoint::plan_of(const MatrixSpec& spec) const {
+  const auto entry = matrices_.find({spec.role, spec.layer});
+  ORFEBRE_CHECK(entry != matrices_.end());
+  return entry->second;
+}
+
+const TensorInfo& Checkpoint::vector_tensor(const VectorSpec& spec) const {
+  const auto entry = vectors_.find({spec.role, spec.layer});
+  ORFEBRE_CHECK(entry != vectors_.end());
+  return *entry->second;
+}
+
+int Checkpoint::matrix_bits(const MatrixSpec& spec) const {
+  const int stored_bits = plan_of(spec).bits;
+  return options_.quantize_dense && stored_bits >= 16 ? default_bits(spec.role) : stored_bits;
+}
+
+uint64_t Checkpoint::total_bytes() const {
+  uint64_t total = 0;
+  for (const MatrixSpec& spec : matrix_specs(config_.shape)) {
+    const int bits = matrix_bits(spec);
+    const uint64_t scale_bytes = bits < 16 ? element_count(spec) / kAffineGroupSize * 2 * sizeof(bf16) : 0;
+    total += element_count(spec) * static_cast<uint64_t>(bits) / 8 + scale_bytes;
+  }
+  return total;
+}
+
+AffineTensor Checkpoint::read_matrix(const MatrixSpec& spec) {
+  const MatrixPlan& plan = plan_of(spec);
+  Held held;
+  AffineTensor view;
+  view.n_matrices = spec.n_matrices;
+  view.n_out = spec.n_out;
+  view.n_in = spec.n_in;
+  view.bits = matrix_bits(spec);
+  if (plan.bits < 16) {
+    read_quantized(held, view, plan, spec);
+  } else if (view.bits < 16) {
+    read_and_quantize(held, view, plan, spec);
+  } else {
+    read_dense(held, view, plan, spec);
+  }
+  for (const TensorInfo* tensor : {plan.values, plan.scales, plan.biases}) {
+    if (tensor != nullptr) {
+      files_.check_unchanged(*tensor);
+    }
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  held_[{spec.role, spec.layer}] = std::move(held);
+  return view;
+}
+
+void Checkpoint::read_quantized(Held& held, AffineTensor& view, const MatrixPlan& plan,
+                                const MatrixSpec& spec) const {
+  held.values = allocate(plan.values->size_bytes);
+  held.scales = allocate(plan.scales->size_bytes);
+  held.biases = allocate(plan.biases->size_bytes);
+  files_.read(held.values.get(), *plan.values, 0, plan.values->size_bytes);
+  files_.read(held.scales.get(), *plan.scales, 0, plan.scales->size_bytes);
+  files_.read(held.biases.get(), *plan.biases, 0, plan.biases->size_bytes);
+  view.codes = reinterpret_cast<const uint32_t*>(held.values.get());
+  view.scales = reinterpret_cast<const bf16*>(held.scales.get());
+  view.biases = reinterpret_cast<const bf16*>(held.biases.get());
+  const uint64_t n_groups = element_count(spec) / kAffineGroupSize;
+  for (const auto& [values, tensor] :
+       {std::pair(view.scales, plan.scales), std::pair(view.biases, plan.biases)}) {
+    if (!all_finite(values, n_groups)) {
+      fail(ErrorKind::kBadCheckpoint, "{}: tensor \"{}\": expected finite numbers, found NaN or infinity",
+           directory_, tensor->name);
+    }
+  }
+}
+
+void Checkpoint::read_dense_rows(void* destination, const MatrixPlan& plan, const MatrixSpec& spec,
+                                 int matrix, int first_row, int n_rows) const {
+  const uint64_t row_bytes = static_cast<uint64_t>(spec.n_in) * static_cast<uint64_t>(plan.bits) / 8;
+  const uint64_t row = static_cast<uint64_t>(matrix) * static_cast<uint64_t>(plan.file_rows) +
+                       static_cast<uint64_t>(plan.first_row + first_row);
+  const size_t n_bytes = static_cast<size_t>(n_rows) * row_bytes;
+  files_.read(destination, *plan.values, row * row_bytes, n_bytes);
+  const size_t count = static_cast<size_t>(n_rows) * static_cast<size_t>(spec.n_in);
+  const bool finite = plan.bits == 16 ? all_finite(static_cast<const bf16*>(destination), count)
+                                      : all_finite(static_cast<const float*>(destination), count);
+  if (!finite) {
+    fail(ErrorKind::kBadCheckpoint, "{}: tensor \"{}\": expected finite numbers, found NaN or infinity",
+         directory_, plan.values->name);
+  }
+}
+
+void Checkpoint::read_dense(Held& held, AffineTensor& view, const MatrixPlan& plan,
+                            const MatrixSpec& spec) const {
+  const uint64_t matrix_bytes =
+      element_count(spec) / static_cast<uint64_t>(spec.n_matrices) * static_cast<uint64_t>(plan.bits) / 8;
+  held.values = allocate(matrix_bytes * static_cast<uint64_t>(spec.n_matrices));
+  for (int matrix = 0; matrix < spec.n_matrices; ++matrix) {
+    read_dense_rows(held.values.get() + static_cast<uint64_t>(matrix) * matrix_bytes, plan, spec, matrix, 0,
+                    spec.n_out);
+  }
+  if (plan.bits == 16) {
+    view.dense_bf16 = reinterpret_cast<const bf16*>(held.values.get());
+  } else {
+    view.dense_f32 = reinterpret_cast<const float*>(held.values.get());
+  }
+}
+
+void Checkpoint::read_and_quantize(Held& held, AffineTensor& view, const MatrixPlan& plan,
+                                   const MatrixSpec& spec) const {
+  const uint64_t n_groups = element_count(spec) / kAffineGroupSize;
+  const uint64_t group_words = static_cast<uint64_t>(affine_group_words(view.bits));
+  held.values = allocate(n_groups * group_words * sizeof(uint32_t));
+  held.scales = allocate(n_groups * sizeof(bf16));
+  held.biases = allocate(n_groups * sizeof(bf16));
+  auto* codes = reinterpret_cast<uint32_t*>(held.values.get());
+  auto* scales = reinterpret_cast<bf16*>(held.scales.get());
+  auto* biases = reinterpret_cast<bf16*>(held.biases.get());
+
+  const int chunk_rows = static_cast<int>(std::clamp<int64_t>(kChunkElements / spec.n_in, 1, spec.n_out));
+  const size_t chunk_elements = static_cast<size_t>(chunk_rows) * static_cast<size_t>(spec.n_in);
+  std::vector<float> wide(plan.bits == 32 ? chunk_elements : 0);
+  std::vector<bf16> narrow(chunk_elements);
+  uint64_t group = 0;
+  for (int matrix = 0; matrix < spec.n_matrices; ++matrix) {
+    for (int row = 0; row < spec.n_out; row += chunk_rows) {
+      const int n_rows = std::min(chunk_rows, spec.n_out - row);
+      const size_t count = static_cast<size_t>(n_rows) * static_cast<size_t>(spec.n_in);
+      if (plan.bits == 32) {
+        read_dense_rows(wide.data(), plan, spec, matrix, row, n_rows);
+        std::transform(wide.begin(), wide.begin() + static_cast<ptrdiff_t>(count), narrow.begin(),
+                       [](float value) { return to_bf16(value); });
+      } else {
+        read_dense_rows(narrow.data(), plan, spec, matrix, row, n_rows);
+      }
+      quantize_affine(codes + group * group_words, scales + group, biases + group, narrow.data(),
+                      count / kAffineGroupSize, view.bits);
+      group += count / kAffineGroupSize;
+    }
+  }
+  if (!all_finite(scales, n_groups) || !all_finite(biases, n_groups)) {
+    fail(ErrorKind::kBadCheckpoint, "{}: tensor \"{}\": its values are too large to quantise", directory_,
+         plan.values->name);
+  }
+  view.codes = codes;
+  view.scales = scales;
+  view.biases = biases;
+}
+
+std::vector<float> Checkpoint::read_vector(const VectorSpec& spec) {
+  const TensorInfo& tensor = vector_tensor(spec);
+  std::vector<std::byte> bytes(tensor.size_bytes);
+  files_.read(bytes.data(), tensor, 0, bytes.size());
+  files_.check_unchanged(tensor);
+  // [channels, 4, 1] and [channels, 1, 4] lie in memory alike, so the convolution needs no turning.
+  std::vector<float> values = to_f32_vector(bytes, tensor.dtype, static_cast<size_t>(spec.size));
+  if (!all_finite(values.data(), values.size())) {
+    fail(ErrorKind::kBadCheckpoint, "{}: tensor \"{}\": expected finite numbers, found NaN or infinity",
+         directory_, tensor.name);
+  }
+  if (!convention_.converted && is_zero_centred(spec.role)) {
+    for (float& value : values) {
+      value += 1.0f;
+    }
+  }
+  return values;
+}
+
+void Checkpoint::release_matrix(const MatrixSpec& spec) {
+  const MatrixPlan& plan = plan_of(spec);
+  if (drop_pages_) {
+    for (const TensorInfo* tensor : {plan.values, plan.scales, plan.biases}) {
+      if (tensor != nullptr) {
+        files_.drop_cached_pages(*tensor);
+      }
+    }
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  held_.erase({spec.role, spec.layer});
+}
+
+}  // namespace orfebre

@@ -1,0 +1,111 @@
+#include "cli/app/reply.h"
+
+#include "base/error.h"
+#include "cli/system/signals.h"
+#include "text/detokenizer.h"
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <random>
+
+namespace orfebre::cli {
+namespace {
+
+// How long Ctrl-C may go unnoticed.
+constexpr std::chrono::milliseconds kPollInterval{50};
+
+template <typename T, typename U>
+void take(T& target, const std::optional<U>& value) {
+  if (value) {
+    target = static_cast<T>(*value);
+  }
+}
+
+SamplingParams sampling_params(const LoadedModel& model, const SamplingOptions& options) {
+  SamplingParams params = options.think ? model.sampling.thinking : model.sampling.direct;
+  take(params.temperature, options.temperature);
+  if (options.temperature == 0.0) {  // greedy means the argmax: penalties only when asked for
+    params.repetition_penalty = 1;
+    params.presence_penalty = 0;
+    params.frequency_penalty = 0;
+  }
+  take(params.top_p, options.top_p);
+  take(params.top_k, options.top_k);
+  take(params.min_p, options.min_p);
+  take(params.repetition_penalty, options.repetition_penalty);
+  take(params.presence_penalty, options.presence_penalty);
+  take(params.frequency_penalty, options.frequency_penalty);
+  std::random_device device;
+  params.seed = options.seed.value_or((static_cast<uint64_t>(device()) << 32) | device());
+  return params;
+}
+
+Request make_request(const LoadedModel& model, std::span<const text::Message> messages,
+                     const SamplingOptions& options) {
+  text::ChatOptions chat;
+  chat.enable_thinking = options.think;
+  const std::vector<text::Segment> segments = text::render_chat(messages, {}, chat);
+  Request request;
+  request.prompt = model.tokenizer->encode(segments);
+  request.sampling = sampling_params(model, options);
+  validate(request.sampling, model.tokenizer->vocab_size());
+  request.max_tokens = options.max_tokens;
+  request.stop_ids = model.stop_ids;
+  return request;
+}
+
+// Collects the parser's events into the reply and passes them on.
+void publish(const std::vector<text::ReplyEvent>& events, Reply& reply, const ReplySink& sink) {
+  for (const text::ReplyEvent& event : events) {
+    if (event.kind == text::ReplyEvent::Kind::kReasoning) {
+      reply.reasoning += event.text;
+    } else if (event.kind == text::ReplyEvent::Kind::kContent) {
+      reply.content += event.text;
+    } else {
+      continue;
+    }
+    sink(event.kind, event.text);
+  }
+}
+
+}  // namespace
+
+Reply generate_reply(LoadedModel& model, std::span<const text::Message> messages,
+                     const SamplingOptions& sampling, const ReplySink& sink) {
+  const std::shared_ptr<TokenStream> stream = model.engine->submit(make_request(model, messages, sampling));
+  const text::ToolSchemas no_tools;
+  text::ReplyParser parser(no_tools, {.starts_in_think = sampling.think, .parse_tools = false});
+  text::Detokenizer detokenizer(*model.tokenizer);
+  Reply reply;
+  while (true) {
+    if (stop_requested().load()) {
+      stream->cancel();
+    }
+    const std::optional<TokenEvent> event = stream->next(kPollInterval);
+    if (!event) {
+      continue;
+    }
+    if (event->error) {
+      throw *event->error;
+    }
+    if (event->id >= 0) {
+      publish(parser.push(detokenizer.push(event->id)), reply, sink);
+    }
+    if (event->finish) {
+      publish(parser.push(detokenizer.flush()), reply, sink);
+      publish(parser.finish(), reply, sink);
+      reply.finish = *event->finish;
+      reply.usage = event->usage;
+      return reply;
+    }
+  }
+}
+
+std::string describe(const Usage& usage) {
+  const double speed = usage.decode_seconds > 0 ? usage.reply_tokens / usage.decode_seconds : 0;
+  return fmt::format("{} tokens, {:.1f} tok/s; prompt {} tokens in {:.2f} s", usage.reply_tokens, speed,
+                     usage.prompt_tokens, usage.prefill_seconds);
+}
+
+}  // namespace orfebre::cli

@@ -1,0 +1,53 @@
+// `orfebre run`: one prompt, one reply on standard output. The thinking part and the speed go to standard
+// error, so that the output can be piped.
+#include "base/log.h"
+#include "cli/app/reply.h"
+#include "cli/commands.h"
+#include "cli/system/progress.h"
+#include "cli/system/read_input.h"
+#include "cli/system/signals.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+
+namespace orfebre::cli {
+namespace {
+
+void print(std::FILE* file, const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), file);
+  std::fflush(file);
+}
+
+}  // namespace
+
+int run_command(const RunCommand& command) {
+  const std::string prompt = read_argument(command.prompt);
+  set_log_level(LogLevel::kWarning);
+  catch_stop_signals();
+  ModelOptions options = command.model;
+  options.parallel = 1;
+  LoadedModel model = load_model(options);
+
+  std::vector<text::Message> messages;
+  if (!command.sampling.system.empty()) {
+    messages.push_back(text::text_message("system", command.sampling.system));
+  }
+  messages.push_back(text::text_message("user", prompt));
+  const char* const dim = stderr_is_terminal() ? "\x1b[2m" : "";
+  const char* const plain = stderr_is_terminal() ? "\x1b[0m" : "";
+  const Reply reply = generate_reply(model, messages, command.sampling,
+                                     [&](text::ReplyEvent::Kind kind, const std::string& text) {
+                                       if (kind == text::ReplyEvent::Kind::kReasoning) {
+                                         print(stderr, dim + text + plain);
+                                       } else {
+                                         print(stdout, text);
+                                       }
+                                     });
+  print(stdout, "\n");
+  fmt::print(stderr, "{}[{}; {}; loaded in {:.1f} s]{}\n", dim, describe(reply.usage), model.backend_name,
+             model.load_seconds, plain);
+  return 0;
+}
+
+}  // namespace orfebre::cli

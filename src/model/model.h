@@ -1,0 +1,88 @@
+// A loaded model: a backend, its weights, and the memory of state: activations, KV blocks, recurrent state
+// slots, pick history. It knows indices of blocks and slots; who owns them is the engine's business.
+#pragma once
+
+#include "backend/backend.h"
+#include "model/executor.h"
+#include "model/weights.h"
+
+#include <memory>
+#include <vector>
+
+namespace orfebre {
+
+// Activation buffers of a step, in device memory; R is at most the larger of the two row limits.
+struct Activations {
+  float* residual;        // [R, hidden]
+  float* rope;            // [R, 64]
+  float* qkv;             // [R, conv_channels]
+  float* z;               // [R, value_width]
+  float* a;               // [R, value_heads]
+  float* b;               // [R, value_heads]
+  float* q;               // [R, query_width]
+  float* gate;            // [R, query_width]
+  float* mixed;           // [R, max(value_width, query_width)]
+  float* normed;          // [R, hidden]
+  int32_t* expert_ids;    // [R, 8]
+  float* expert_weights;  // [R, 8]
+  float* shared_weight;   // [R]
+  float* activated;       // [R, 9, expert_width]
+  float* logits;          // [kMaxDecodeRows, vocab]
+};
+
+// Memory that outlives a step.
+struct ModelState {
+  std::vector<void*> kv_cache;  // an attention layer each: [n_kv_blocks, kv_block_bytes]
+  float* slots = nullptr;       // [n_state_slots, state_slot_floats]
+  uint32_t* token_counts;       // [kMaxLanes, vocab]
+  int32_t* picked;              // [kMaxLanes]
+};
+
+// What a model of these limits needs, before anything is allocated.
+struct MemoryPlan {
+  uint64_t weight_bytes = 0;
+  uint64_t kv_bytes = 0;
+  uint64_t state_bytes = 0;
+  uint64_t activation_bytes = 0;
+  uint64_t total_bytes() const { return weight_bytes + kv_bytes + state_bytes + activation_bytes; }
+};
+
+MemoryPlan plan_memory(const Backend& backend, const WeightSource& source, const StepLimits& limits);
+
+class Model final : public Executor {
+ public:
+  // Loads `source` into `backend` and allocates the state. Throws Error.
+  Model(std::unique_ptr<Backend> backend, WeightSource& source, const StepLimits& limits,
+        const LoadOptions& options);
+  ~Model() override;
+
+  const ShapeInfo& shape() const override { return backend_->shape(); }
+  const StepLimits& limits() const override { return limits_; }
+  const BackendInfo& backend_info() const { return backend_->info(); }
+
+  bool forward(const Step& step, const std::atomic<bool>* cancel) override;
+  void pick(const PickBatch& batch) override;
+  std::span<const PickResult> wait() override;
+  void reset_lane(int lane, std::span<const int32_t> prompt) override;
+  void copy_state(int to_slot, int from_slot) override;
+
+  // The last forward's logits, [n_logit_rows, vocab]: for tests and verification. Waits.
+  std::vector<float> read_logits();
+
+ private:
+  void allocate_activations();
+  void allocate_state();
+
+  std::unique_ptr<Backend> backend_;
+  StepLimits limits_;
+  Weights weights_;
+  Activations activations_{};
+  ModelState state_{};
+  int n_logit_rows_ = 0;
+  std::vector<PickResult> results_;
+  // Device copies of the pick's host arrays.
+  struct PickBuffers;
+  std::unique_ptr<PickBuffers> pick_buffers_;
+};
+
+}  // namespace orfebre

@@ -1,0 +1,38 @@
+// Who may ask. Without a key only programs on this machine are served, and no web page of a foreign site, be
+// it by a name that resolves to this machine (Host), by a cross-site request (Origin) or by one that browsers
+// send without asking first (a POST that is not JSON). With a key the key decides. /health is open.
+#pragma once
+
+#include "server/http/http_types.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace orfebre {
+
+class AccessRules {
+ public:
+  AccessRules(std::vector<std::string> api_keys, std::vector<std::string> allowed_hosts)
+      : api_keys_(std::move(api_keys)), allowed_hosts_(std::move(allowed_hosts)) {}
+
+  // The answer that refuses the request, or nothing. `path` is without /v1 and trailing slash.
+  std::optional<http::HttpResponse> check(const http::HttpRequest& request, std::string_view path) const;
+
+  // CORS headers for pages of this machine and of the allowed hosts; none for others.
+  std::vector<http::Header> cors_headers(const http::HttpRequest& request) const;
+
+ private:
+  bool key_is_right(const http::HttpRequest& request) const;
+  bool is_own_host(std::string_view host, const http::HttpRequest& request) const;
+  bool is_own_origin(std::string_view origin, const http::HttpRequest& request) const;
+
+  std::vector<std::string> api_keys_;
+  std::vector<std::string> allowed_hosts_;
+};
+
+// Time depends on the lengths only.
+bool equal_in_constant_time(std::string_view a, std::string_view b);
+
+}  // namespace orfebre

@@ -1,0 +1,39 @@
+// Writes JSON text from left to right, compact. Keeps the order of the calls; does not check that they match.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace orfebre::api {
+
+class JsonWriter {
+ public:
+  JsonWriter& begin_object() { return open('{'); }
+  JsonWriter& end_object() { return shut('}'); }
+  JsonWriter& begin_array() { return open('['); }
+  JsonWriter& end_array() { return shut(']'); }
+
+  JsonWriter& key(std::string_view name);
+
+  // `text` must be UTF-8.
+  JsonWriter& string(std::string_view text);
+  JsonWriter& integer(int64_t value);
+  // Shortest form that reads back; null for what JSON cannot say.
+  JsonWriter& number(double value);
+  JsonWriter& boolean(bool value);
+  JsonWriter& null();
+
+  const std::string& text() const { return text_; }
+  std::string take() { return std::move(text_); }
+
+ private:
+  JsonWriter& open(char bracket);
+  JsonWriter& shut(char bracket);
+  void separate();
+
+  std::string text_;
+  bool needs_comma_ = false;
+};
+
+}  // namespace orfebre::api

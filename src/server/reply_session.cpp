@@ -1,0 +1,143 @@
+#include "server/reply_session.h"
+
+#include "base/log.h"
+
+#include <limits>
+
+namespace orfebre {
+
+using text::ReplyEvent;
+
+ReplySession::ReplySession(std::shared_ptr<TokenStream> stream, std::shared_ptr<http::ResponseWriter> writer,
+                           std::unique_ptr<ReplySink> sink, const text::Tokenizer& tokenizer,
+                           text::ToolSchemas schemas, const ReplySettings& settings)
+    : stream_(std::move(stream)),
+      writer_(std::move(writer)),
+      sink_(std::move(sink)),
+      tokenizer_(tokenizer),
+      detokenizer_(tokenizer),
+      scanner_(settings.stop, settings.starts_in_think),
+      schemas_(std::move(schemas)),
+      parser_(schemas_, {settings.starts_in_think, settings.parse_tools}),
+      wants_logprobs_(settings.wants_logprobs),
+      thinking_over_(!settings.starts_in_think),
+      prompt_tokens_(settings.prompt_tokens) {}
+
+bool ReplySession::drain() {
+  while (auto event = stream_->try_next()) {
+    if (event->id >= 0) {
+      on_token(*event);
+    }
+    if (event->prefilled_tokens > 0) {
+      prefilled_tokens_ = event->prefilled_tokens;
+    }
+    if (event->finish) {
+      on_end(*event);
+      ended_ = true;
+    }
+  }
+  if (sink_->flush()) {
+    last_write_ = Clock::now();
+  }
+  return ended_;
+}
+
+void ReplySession::tick(Clock::time_point now, std::chrono::milliseconds keep_alive) {
+  if (ended_ || now - last_write_ < keep_alive) {
+    return;
+  }
+  sink_->on_silence(prefilled_tokens_, prompt_tokens_);
+  sink_->flush();
+  last_write_ = now;
+}
+
+void ReplySession::on_token(const TokenEvent& event) {
+  if (!thinking_over_) {
+    ++reasoning_tokens_;
+  }
+  const std::string text = detokenizer_.push(event.id);
+  if (wants_logprobs_) {
+    hold_logprobs(event);
+  }
+  raw_bytes_ += text.size();
+  pass_on(scanner_.push(text).text);
+  if (!scanner_.in_think()) {
+    thinking_over_ = true;
+  }
+}
+
+// Text that no stop string can claim any more.
+void ReplySession::pass_on(const std::string& text) {
+  if (text.empty()) {
+    return;
+  }
+  passed_bytes_ += text.size();
+  sink_->on_text(noted(parser_.push(text)), take_logprobs(passed_bytes_));
+}
+
+std::vector<ReplyEvent> ReplySession::noted(std::vector<ReplyEvent> events) {
+  for (const ReplyEvent& event : events) {
+    if (event.kind != ReplyEvent::Kind::kReasoning) {
+      thinking_over_ = true;
+    }
+    if (event.kind == ReplyEvent::Kind::kToolBegin) {
+      called_tool_ = true;
+    }
+  }
+  return events;
+}
+
+void ReplySession::on_end(const TokenEvent& event) {
+  if (*event.finish == FinishReason::kError) {
+    sink_->on_error(event.error ? *event.error : Error(ErrorKind::kInternal, "the reply failed"));
+    return;
+  }
+  if (*event.finish == FinishReason::kCancelled) {
+    if (writer_->is_open()) {
+      sink_->on_error(Error(ErrorKind::kOverloaded, "the server is shutting down"));
+    } else {
+      writer_->abort();
+    }
+    return;
+  }
+  if (!scanner_.stopped()) {
+    const std::string last = detokenizer_.flush();
+    raw_bytes_ += last.size();
+    pass_on(scanner_.push(last).text);
+    pass_on(scanner_.flush());
+  }
+  sink_->on_text(noted(parser_.finish()), {});
+  const bool cut = *event.finish == FinishReason::kLength && !scanner_.stopped();
+  const std::string_view reason = cut ? "length" : called_tool_ ? "tool_calls" : "stop";
+  // After a stop string, what is still held belongs to it.
+  auto logprobs = take_logprobs(scanner_.stopped() ? 0 : std::numeric_limits<uint64_t>::max());
+  sink_->on_finish(reason, std::move(logprobs), {event.usage, reasoning_tokens_});
+  log_info(
+      "reply: {} prompt tokens ({} cached), {} reply tokens, queue {:.2f} s, prefill {:.2f} s, decode {:.2f} "
+      "s, {}",
+      event.usage.prompt_tokens, event.usage.cached_tokens, event.usage.reply_tokens,
+      event.usage.queue_seconds, event.usage.prefill_seconds, event.usage.decode_seconds, reason);
+}
+
+void ReplySession::hold_logprobs(const TokenEvent& event) {
+  if (!event.logprobs) {
+    return;
+  }
+  api::TokenLogprob logprob{std::string(tokenizer_.token_bytes(event.id)), event.logprobs->logprob, {}};
+  for (const auto& [id, value] : event.logprobs->top) {
+    logprob.top.emplace_back(std::string(tokenizer_.token_bytes(id)), value);
+  }
+  held_.push_back({raw_bytes_, std::move(logprob)});
+}
+
+// Those of the tokens whose text begins before that byte of the reply.
+std::vector<api::TokenLogprob> ReplySession::take_logprobs(uint64_t before_byte) {
+  std::vector<api::TokenLogprob> taken;
+  while (!held_.empty() && held_.front().first_byte < before_byte) {
+    taken.push_back(std::move(held_.front().logprob));
+    held_.pop_front();
+  }
+  return taken;
+}
+
+}  // namespace orfebre

@@ -1,0 +1,103 @@
+// One reply on its way from the engine's tokens to the client: detokenised, cut at stop strings, split into
+// thinking, content and tool calls, and handed to a sink that formats it. Which API it belongs to is the
+// sink's business. Runs on the reply thread (reply_driver.h); only cancel() may come from elsewhere.
+#pragma once
+
+#include "engine/token_stream.h"
+#include "server/api/chat_reply.h"
+#include "server/http/http_types.h"
+#include "server/stop_policy.h"
+#include "text/reply_parser.h"
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace orfebre {
+
+// Formats one reply for one API and writes it to one client.
+class ReplySink {
+ public:
+  virtual ~ReplySink() = default;
+
+  // Text in order; `logprobs` belong to the tokens whose text has been passed on with it.
+  virtual void on_text(const std::vector<text::ReplyEvent>& events,
+                       std::vector<api::TokenLogprob> logprobs) = 0;
+  // The last call, one of the two. `finish_reason` is stop, length or tool_calls.
+  virtual void on_finish(std::string_view finish_reason, std::vector<api::TokenLogprob> logprobs,
+                         const api::ReplyUsage& usage) = 0;
+  virtual void on_error(const Error& error) = 0;
+
+  // Nothing was written for a while; so much of the prompt has been read.
+  virtual void on_silence(int prefilled_tokens, int prompt_tokens) = 0;
+  // Sends what was written since the last flush; false if that was nothing.
+  virtual bool flush() = 0;
+};
+
+struct ReplySettings {
+  std::vector<std::string> stop;
+  bool starts_in_think = false;
+  bool parse_tools = false;
+  bool wants_logprobs = false;
+  int prompt_tokens = 0;
+};
+
+class ReplySession : public std::enable_shared_from_this<ReplySession> {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // `tokenizer` must outlive the session.
+  ReplySession(std::shared_ptr<TokenStream> stream, std::shared_ptr<http::ResponseWriter> writer,
+               std::unique_ptr<ReplySink> sink, const text::Tokenizer& tokenizer, text::ToolSchemas schemas,
+               const ReplySettings& settings);
+
+  // Handles the events that have come. Returns whether the reply has ended.
+  bool drain();
+  // Called now and then; writes a sign of life after `keep_alive` of silence.
+  void tick(Clock::time_point now, std::chrono::milliseconds keep_alive);
+
+  // Thread-safe. The client has left, or the server goes down: the engine frees the sequence at once.
+  void cancel() { stream_->cancel(); }
+  TokenStream& stream() { return *stream_; }
+
+  // Whether a wake-up is on its way already; the driver's.
+  std::atomic<bool> scheduled{false};
+
+ private:
+  void on_token(const TokenEvent& event);
+  void on_end(const TokenEvent& event);
+  void pass_on(const std::string& text);
+  std::vector<text::ReplyEvent> noted(std::vector<text::ReplyEvent> events);
+  void hold_logprobs(const TokenEvent& event);
+  std::vector<api::TokenLogprob> take_logprobs(uint64_t before_byte);
+
+  std::shared_ptr<TokenStream> stream_;
+  std::shared_ptr<http::ResponseWriter> writer_;
+  std::unique_ptr<ReplySink> sink_;
+  const text::Tokenizer& tokenizer_;
+  text::Detokenizer detokenizer_;
+  StopScanner scanner_;
+  text::ToolSchemas schemas_;
+  text::ReplyParser parser_;
+  bool wants_logprobs_;
+
+  struct HeldLogprob {
+    uint64_t first_byte;  // of its token's text in the reply's raw text
+    api::TokenLogprob logprob;
+  };
+  std::deque<HeldLogprob> held_;
+  uint64_t raw_bytes_ = 0;     // of text that tokens gave
+  uint64_t passed_bytes_ = 0;  // of it, given to the parser
+  int reasoning_tokens_ = 0;
+  bool thinking_over_ = false;
+  bool called_tool_ = false;
+  bool ended_ = false;
+  int prefilled_tokens_ = 0;
+  int prompt_tokens_;
+  Clock::time_point last_write_ = Clock::now();
+};
+
+}  // namespace orfebre

@@ -1,0 +1,61 @@
+// What routes have in common: what they are given, and the table that finds them.
+#pragma once
+
+#include "base/error.h"
+#include "server/http/http_server.h"
+#include "server/reply_driver.h"
+#include "server/server_context.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace orfebre {
+
+struct RouteState {
+  ServerContext context;
+  ReplyDriver& replies;
+  std::atomic<bool> ready{false};  // the engine has made a token
+  std::function<http::HttpStats()> http_stats;
+};
+
+// One request on its way through a route.
+struct RouteCall {
+  RouteState& state;
+  const http::HttpRequest& request;
+  std::string path;                   // without /v1, query and trailing slash
+  std::vector<http::Header> headers;  // for every answer to this request
+  std::shared_ptr<http::ResponseWriter> writer;
+
+  // Answers with 200 (or `status`) and the call's headers.
+  void send(std::string body, int status = 200, std::string content_type = "application/json") const;
+};
+
+// Throws Error for what it refuses; the caller turns it into the answer.
+using RouteHandler = std::function<void(const RouteCall&)>;
+
+void handle_chat(const RouteCall& call);
+void handle_models(const RouteCall& call);
+void handle_model(const RouteCall& call);
+void handle_health(const RouteCall& call);
+void handle_metrics(const RouteCall& call);
+void handle_root(const RouteCall& call);
+
+struct RouteMatch {
+  const RouteHandler* handler = nullptr;
+  std::string path;
+  std::string allow;  // the path's methods when the path is known; empty otherwise
+};
+
+// The handler of a method and path. Every path is also found under /v1 and with a trailing slash; HEAD finds
+// GET's handler.
+RouteMatch find_route(const http::HttpRequest& request);
+
+// An error's answer, with Retry-After for an overload.
+http::HttpResponse error_response(const Error& error);
+http::HttpResponse error_response(int status, std::string_view message, std::string_view code);
+
+}  // namespace orfebre

@@ -1,0 +1,159 @@
+"""`orfebre run`: replies, where they go, and every way in which a model can be refused."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from cli_tools import STATISTICS, assert_one_sentence, run
+
+QUESTION = "What is 27 + 15?"
+
+
+def test_reply_on_stdout_and_speed_on_stderr(binary):
+    result = run(binary, "run", "--temperature", "0", "--no-think", QUESTION)
+    assert result.returncode == 0, result.stderr
+    assert "42" in result.stdout and result.stdout.endswith("\n")
+    assert STATISTICS.search(result.stderr)
+    assert len(result.stderr.splitlines()) == 1
+    assert "\x1b" not in result.stdout + result.stderr  # no terminal, no escapes, no progress bar
+
+
+def test_thinking_goes_to_stderr(binary):
+    result = run(binary, "run", "--temperature", "0", QUESTION)
+    assert result.returncode == 0, result.stderr
+    assert "42" in result.stdout
+    assert "<think>" not in result.stdout and "</think>" not in result.stdout
+    assert len(STATISTICS.sub("", result.stderr).strip()) > 0
+
+
+def test_prompt_from_stdin(binary):
+    from_stdin = run(binary, "run", "--temperature", "0", "-", input=QUESTION)
+    assert from_stdin.stdout == run(binary, "run", "--temperature", "0", QUESTION).stdout
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_greedy_reply_does_not_depend_on_threads(binary, threads):
+    one = run(binary, "run", "--temperature", "0", "--threads", threads, QUESTION)
+    assert one.stdout == run(binary, "run", "--temperature", "0", QUESTION).stdout
+
+
+def test_seed_decides_the_reply(binary):
+    arguments = ["run", "--temperature", "2", "--top-k", "0", "--top-p", "1", "--max-tokens", "20", "--no-think"]
+    replies = [run(binary, *arguments, "--seed", seed, QUESTION).stdout for seed in ["1", "1", "2", "3"]]
+    assert replies[0] == replies[1]
+    assert len(set(replies)) > 1
+
+
+def test_max_tokens(binary):
+    result = run(binary, "run", "--temperature", "0", "--max-tokens", "3", QUESTION)
+    assert STATISTICS.search(result.stderr).group(1) == "3"
+
+
+def test_runs_from_any_directory(binary):
+    assert "42" in run(binary, "run", "--temperature", "0", QUESTION, cwd="/").stdout
+
+
+def test_installed_program_finds_its_demo(binary, tmp_path):
+    build = binary.parents[2]
+    subprocess.run(["cmake", "--install", str(build), "--prefix", str(tmp_path / "first")], check=True,
+                   capture_output=True)
+    prefix = (tmp_path / "first").rename(tmp_path / "moved")
+    result = run(prefix / "bin" / "orfebre", "inspect", cwd="/")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith(str(prefix / "share/orfebre/models/demo"))
+
+
+# --- refusals ---------------------------------------------------------------------------------------------
+
+
+def test_missing_model(binary):
+    assert_one_sentence(run(binary, "run", "--model", "/nowhere/at/all", "hi"), 2, "/nowhere/at/all")
+
+
+def test_directory_without_a_model(binary, tmp_path):
+    assert_one_sentence(run(binary, "run", "--model", str(tmp_path), "hi"), 2, "config.json")
+
+
+@pytest.fixture
+def copied_model(demo_model, tmp_path) -> Path:
+    return Path(shutil.copytree(demo_model, tmp_path / "copy"))
+
+
+def edit_config(model: Path, **changes):
+    path = model / "config.json"
+    config = json.loads(path.read_text())
+    (config.get("text_config", config)).update(changes)
+    path.write_text(json.dumps(config))
+
+
+def test_wrong_shape(binary, copied_model):
+    edit_config(copied_model, hidden_size=320)
+    assert_one_sentence(run(binary, "run", "--model", str(copied_model), "hi"), 2, "hidden_size", "320")
+
+
+def test_truncated_weights(binary, copied_model):
+    weights = next(copied_model.glob("*.safetensors"))
+    weights.write_bytes(weights.read_bytes()[: weights.stat().st_size // 2])
+    assert_one_sentence(run(binary, "run", "--model", str(copied_model), "hi"), 1, weights.name)
+
+
+def test_missing_tokenizer(binary, copied_model):
+    (copied_model / "tokenizer.json").unlink()
+    assert_one_sentence(run(binary, "run", "--model", str(copied_model), "hi"), 2, "tokenizer.json")
+
+
+def test_unknown_backend(binary):
+    assert_one_sentence(run(binary, "run", "--backend", "abacus", "hi"), 2, "abacus", "reference")
+
+
+def test_planned_backend_says_that_it_is_not_there(binary):
+    assert_one_sentence(run(binary, "run", "--backend", "cuda", "hi"), 2, "not part of this build")
+
+
+@pytest.mark.parametrize("arguments", [
+    [], ["fly"], ["run"], ["run", "--temperature", "-1", "hi"], ["run", "--context", "0", "hi"],
+    ["run", "--parallel", "2", "hi"], ["serve", "--port", "70000"], ["tokenize", "--plain", "--chat", "hi"],
+])
+def test_wrong_command_line(binary, arguments):
+    assert_one_sentence(run(binary, *arguments), 2, "--help")
+
+
+def test_help_and_version(binary):
+    assert "serve" in run(binary, "--help").stdout
+    assert re.fullmatch(r"orfebre \d+\.\d+\.\d+\n", run(binary, "--version").stdout)
+
+
+def test_more_context_than_the_model_has(binary):
+    assert_one_sentence(run(binary, "run", "--context", "9000", "hi"), 2, "9000", "8192")
+
+
+def test_context_that_does_not_fit_is_refused_with_the_largest_that_does(binary):
+    # Enough for the weights, not for the whole context: found by asking for less and less.
+    for mib in range(400, 50, -5):
+        memory = ["--memory", str(mib / 1024)]
+        refused = run(binary, "run", *memory, "--context", "8192", "--max-tokens", "1", "hi")
+        if refused.returncode == 1:
+            break
+    assert_one_sentence(refused, 1, "largest context that fits is")
+    largest = int(re.search(r"fits is (\d+)", refused.stderr).group(1))
+    assert 0 < largest < 8192
+    fits = run(binary, "run", *memory, "--context", str(largest), "--max-tokens", "1", "hi")
+    assert fits.returncode == 0, fits.stderr
+    one_more = run(binary, "run", *memory, "--context", str(largest + 64), "--max-tokens", "1", "hi")
+    assert one_more.returncode == 1
+
+
+def test_no_memory_at_all(binary):
+    assert_one_sentence(run(binary, "run", "--memory", "0.001", "hi"), 1, "may be used")
+
+
+def test_prompt_longer_than_the_context(binary):
+    assert_one_sentence(run(binary, "run", "--context", "1024", "word " * 3000), 2, "1024")
+
+
+def test_empty_prompt_is_answered(binary):
+    result = run(binary, "run", "--temperature", "0", "--max-tokens", "4", "")
+    assert result.returncode == 0, result.stderr

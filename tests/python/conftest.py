@@ -1,0 +1,111 @@
+"""What every Python test may use: the program under test, the demo model, a running server."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def pytest_addoption(parser):
+    parser.addoption("--binary", default=str(ROOT / "build/ci/src/cli/orfebre"), help="the program under test")
+
+
+@pytest.fixture(scope="session")
+def binary(pytestconfig) -> Path:
+    path = Path(pytestconfig.getoption("--binary")).resolve()
+    assert path.is_file(), f"{path} is not built"
+    return path
+
+
+@pytest.fixture(scope="session")
+def demo_model() -> Path:
+    return ROOT / "models" / "demo"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class ServerProcess:
+    """A running `orfebre serve` on a free port of the loopback."""
+
+    def __init__(self, binary: Path, *arguments: str):
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        # Files, because nobody reads a pipe while the server logs a line a reply.
+        self.out, self.err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            [str(binary), "serve", "--port", str(self.port), *arguments],
+            stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err)
+        self._wait_until_ready()
+
+    def _wait_until_ready(self, seconds: float = 60):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise AssertionError(f"server ended with {self.process.returncode}: {self.log()}")
+            try:
+                if self.get("/health")[0] == 200:
+                    return
+            except OSError:
+                time.sleep(0.05)
+        self.process.kill()
+        raise AssertionError(f"server was not ready after {seconds} s")
+
+    def get(self, path: str):
+        with urllib.request.urlopen(self.url + path, timeout=10) as response:
+            return response.status, json.loads(response.read() or b"null")
+
+    def log(self) -> str:
+        """What the server has written to stderr so far."""
+        return self._text(self.err)
+
+    @staticmethod
+    def _text(file) -> str:
+        # By pread: the server writes at the same offset as this file object would move.
+        return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors="replace")
+
+    def stop(self, sig=signal.SIGTERM) -> tuple[int, str, str]:
+        """(exit code, stdout, stderr)."""
+        if self.process.poll() is None:
+            self.process.send_signal(sig)
+        try:
+            self.process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        return self.process.returncode, self._text(self.out), self.log()
+
+
+@pytest.fixture
+def serve(binary):
+    """serve(*arguments) -> ServerProcess; stopped at the end of the test."""
+    started = []
+
+    def start(*arguments: str) -> ServerProcess:
+        started.append(ServerProcess(binary, *arguments))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def server(binary):
+    """One server with default settings for all tests that only talk to it."""
+    process = ServerProcess(binary)
+    yield process
+    code, _, err = process.stop()
+    assert code == 0, err

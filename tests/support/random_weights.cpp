@@ -1,0 +1,151 @@
+#include "support/random_weights.h"
+
+#include "support/seeded_formula.h"
+
+#include <cmath>
+#include <string>
+
+namespace orfebre::test {
+namespace {
+
+// The size of a matrix's outputs for inputs of order 1.
+double gain_of(MatrixRole role, const ShapeInfo& shape) {
+  switch (role) {
+    case MatrixRole::kEmbedding: return std::sqrt(static_cast<double>(shape.hidden));
+    case MatrixRole::kHead:
+    case MatrixRole::kAttnOut: return 2.0;
+    case MatrixRole::kGdnA: return 0.5;
+    case MatrixRole::kAttnV:
+    case MatrixRole::kSharedUpGate:
+    case MatrixRole::kSharedUp:
+    case MatrixRole::kExpertGate:
+    case MatrixRole::kExpertUp: return 1.5;
+    default: return 1.0;
+  }
+}
+
+// Rows of some roles are larger or smaller than the others: uneven routing, and key heads (h % 4 == 1) so
+// faint that the epsilon of their l2 norm is felt.
+float row_gain(MatrixRole role, const ShapeInfo& shape, uint64_t rows_key, int row) {
+  if (role == MatrixRole::kRouter) {
+    return 0.5f + 1.5f * unit(rows_key, static_cast<uint64_t>(row));
+  }
+  const int head = row / shape.delta_head_dim;
+  const bool faint =
+      role == MatrixRole::kGdnQkv && head < 2 * shape.key_heads && head % shape.key_heads % 4 == 1;
+  return faint ? 1.0f / 256.0f : 1.0f;
+}
+
+struct Range {
+  float low;
+  float high;
+  bool climbing;  // from head to head
+};
+
+Range range_of(VectorRole role) {
+  switch (role) {
+    case VectorRole::kGdnConv: return {-1.0f, 1.0f, false};
+    case VectorRole::kGdnALog: return {-2.0f, 1.25f, true};
+    case VectorRole::kGdnDtBias: return {-5.0f, 1.0f, true};
+    case VectorRole::kAttnQNorm:
+    case VectorRole::kAttnKNorm: return {0.5f, 2.0f, false};
+    default: return {0.5f, 1.5f, false};
+  }
+}
+
+uint64_t size_of(const MatrixSpec& spec) {
+  return static_cast<uint64_t>(spec.n_matrices) * static_cast<uint64_t>(spec.n_out) *
+         static_cast<uint64_t>(spec.n_in);
+}
+
+}  // namespace
+
+RandomWeights::RandomWeights(ShapeId shape, uint64_t seed)
+    : shape_(shape == ShapeId::kProbe  ? describe<Probe>()
+             : shape == ShapeId::kDemo ? describe<Demo>()
+                                       : describe<Qwen36>()),
+      seed_(seed) {}
+
+RandomWeights::RandomWeights(ShapeId shape)
+    : RandomWeights(shape, shape == ShapeId::kProbe ? kProbeSeed : kDemoSeed) {}
+
+int RandomWeights::matrix_bits(const MatrixSpec& spec) const {
+  return spec.role == MatrixRole::kRouter || spec.role == MatrixRole::kSharedGate ? 8 : 4;
+}
+
+RandomWeights::Storage RandomWeights::make_storage(const MatrixSpec& spec) const {
+  const std::string name = weight_name(spec.role, spec.layer);
+  const int bits = matrix_bits(spec);
+  Storage storage;
+  storage.codes.resize(size_of(spec) * static_cast<uint64_t>(bits) / 32);
+  const uint64_t codes_key = key_of(seed_, name, "codes");
+  for (uint64_t w = 0; w < storage.codes.size(); w += 2) {
+    const uint64_t both = word(codes_key, w / 2);
+    storage.codes[w] = static_cast<uint32_t>(both);
+    if (w + 1 < storage.codes.size()) {
+      storage.codes[w + 1] = static_cast<uint32_t>(both >> 32);
+    }
+  }
+
+  const float middle = bits == 4 ? 7.5f : 127.5f;
+  const double deviation = bits == 4 ? 4.8 : 77.0;
+  const float base =
+      static_cast<float>(gain_of(spec.role, shape_) / std::sqrt(static_cast<double>(spec.n_in)) / deviation);
+  const uint64_t scales_key = key_of(seed_, name, "scales");
+  const uint64_t biases_key = key_of(seed_, name, "biases");
+  const uint64_t rows_key = key_of(seed_, name, "rows");
+  const uint64_t groups_per_row = static_cast<uint64_t>(spec.n_in) / CommonShape::kQuantGroup;
+  const uint64_t n_groups = size_of(spec) / CommonShape::kQuantGroup;
+  for (uint64_t g = 0; g < n_groups; ++g) {
+    const int row = static_cast<int>(g / groups_per_row);
+    const float size = (base * row_gain(spec.role, shape_, rows_key, row)) * (0.5f + unit(scales_key, g));
+    const bf16 scale = to_bf16((word(scales_key, g) & 1u) != 0 ? -size : size);
+    storage.scales.push_back(scale);
+    storage.biases.push_back(to_bf16((-middle * to_f32(scale)) * (0.9f + 0.2f * unit(biases_key, g))));
+  }
+  return storage;
+}
+
+AffineTensor RandomWeights::read_matrix(const MatrixSpec& spec) {
+  auto storage = std::make_unique<Storage>(make_storage(spec));
+  AffineTensor tensor;
+  tensor.n_matrices = spec.n_matrices;
+  tensor.n_out = spec.n_out;
+  tensor.n_in = spec.n_in;
+  tensor.bits = matrix_bits(spec);
+  tensor.codes = storage->codes.data();
+  tensor.scales = storage->scales.data();
+  tensor.biases = storage->biases.data();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  alive_[{spec.role, spec.layer}] = std::move(storage);
+  return tensor;
+}
+
+std::vector<float> RandomWeights::read_vector(const VectorSpec& spec) {
+  const Range range = range_of(spec.role);
+  const uint64_t key = key_of(seed_, weight_name(spec.role, spec.layer), "value");
+  std::vector<float> values;
+  for (int i = 0; i < spec.size; ++i) {
+    const float u = unit(key, static_cast<uint64_t>(i));
+    const float place = range.climbing ? (static_cast<float>(i) + u) / static_cast<float>(spec.size) : u;
+    values.push_back(to_f32(to_bf16(range.low + (range.high - range.low) * place)));
+  }
+  return values;
+}
+
+void RandomWeights::release_matrix(const MatrixSpec& spec) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  alive_.erase({spec.role, spec.layer});
+}
+
+uint64_t RandomWeights::total_bytes() const {
+  uint64_t bytes = 0;
+  for (const MatrixSpec& spec : matrix_specs(shape_)) {
+    const uint64_t weights = size_of(spec);
+    bytes += weights * static_cast<uint64_t>(matrix_bits(spec)) / 8 +
+             weights / CommonShape::kQuantGroup * 2 * sizeof(bf16);
+  }
+  return bytes;
+}
+
+}  // namespace orfebre::test
