@@ -17,7 +17,8 @@ ALLOWED = {
     "model": {"spec", "backend"},
     "engine": {"model", "sample", "spec", "backend"},
     "server": {"engine", "text", "sample"},
-    "cli": {"server", "engine", "model", "backend", "checkpoint", "text", "sample", "spec"},
+    "verify": {"engine", "model", "backend", "checkpoint", "text", "sample", "spec"},
+    "cli": {"verify", "server", "engine", "model", "backend", "checkpoint", "text", "sample", "spec"},
 }
 # Only these headers of backend/ are its interface; the folders below it are private to the registry.
 BACKEND_INTERFACE = {"backend/backend.h", "backend/params.h", "backend/pick_params.h"}

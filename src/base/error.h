@@ -12,16 +12,16 @@
 namespace orfebre {
 
 enum class ErrorKind {
-  kInvalidRequest,     // the caller's input is wrong: HTTP 400, exit 2
-  kContextLength,      // the prompt does not fit the context: HTTP 400
-  kNotFound,           // no such model, route or file: HTTP 404, exit 2
-  kUnsupported,        // valid, but not something this engine does: HTTP 400, exit 2
-  kUnauthorized,       // wrong or missing key: HTTP 401
-  kOverloaded,         // no room for the request now: HTTP 503
-  kBadCheckpoint,      // a model file is damaged or of another shape: exit 1
-  kOutOfMemory,        // the plan does not fit the machine: exit 1
-  kBackend,            // a device or kernel failed: HTTP 500, exit 1
-  kInternal,           // a defect of this program: HTTP 500, exit 1
+  kInvalidRequest,  // the caller's input is wrong: HTTP 400, exit 2
+  kContextLength,   // the prompt does not fit the context: HTTP 400
+  kNotFound,        // no such model, route or file: HTTP 404, exit 2
+  kUnsupported,     // valid, but not something this engine does: HTTP 400, exit 2
+  kUnauthorized,    // wrong or missing key: HTTP 401
+  kOverloaded,      // no room for the request now: HTTP 503
+  kBadCheckpoint,   // a model file is damaged or of another shape: exit 1
+  kOutOfMemory,     // the plan does not fit the machine: exit 1
+  kBackend,         // a device or kernel failed: HTTP 500, exit 1
+  kInternal,        // a defect of this program: HTTP 500, exit 1
 };
 
 class Error : public std::runtime_error {

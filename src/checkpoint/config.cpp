@@ -1,8 +1,8 @@
 #include "checkpoint/config.h"
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "checkpoint/json_file.h"
-#include "checkpoint/safetensors.h"
 
 #include <algorithm>
 #include <array>

@@ -7,6 +7,7 @@
 #include "cli/app/load_model.h"
 #include "cli/app/model_dir.h"
 #include "cli/commands.h"
+#include "cli/system/processor_name.h"
 #include "cli/system/read_bandwidth.h"
 #include "cli/system/signals.h"
 #include "cli/system/system_memory.h"
@@ -16,7 +17,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <fstream>
 #include <thread>
 
 namespace orfebre::cli {
@@ -45,17 +45,6 @@ struct BenchReport {
   double read_bandwidth = 0;  // bytes a second
   std::vector<BenchRow> rows;
 };
-
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  std::string line;
-  while (std::getline(file, line)) {
-    if (line.starts_with("model name")) {
-      return line.substr(line.find(':') + 2);
-    }
-  }
-  return "unknown processor";
-}
 
 Rate rate_of(double amount, std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
@@ -86,7 +75,10 @@ WeightBytes weight_bytes(const OpenedModel& opened) {
 std::vector<BenchShape> shapes_of(const BenchCommand& command, int max_context) {
   std::vector<BenchShape> shapes;
   for (const int context : command.contexts) {
-    const BenchShape shape{context, command.prefill_tokens, command.decode_tokens, command.sequences};
+    BenchShape shape{context, command.prefill_tokens, command.decode_tokens, command.sequences};
+    if (context + shape.prefill_tokens == 0) {
+      shape.prefill_tokens = 1;  // a decode goes on from some token
+    }
     if (int64_t{context} + shape.prefill_tokens + shape.decode_tokens > max_context) {
       fail(ErrorKind::kInvalidRequest,
            "bench: --context {} + --prefill {} + --decode {} is more than the model's {}", context,

@@ -12,5 +12,6 @@ int run_command(const InspectCommand& command);
 int run_command(const TokenizeCommand& command);
 int run_command(const QuantizeCommand& command);
 int run_command(const BenchCommand& command);
+int run_command(const VerifyCommand& command);
 
 }  // namespace orfebre::cli

@@ -67,6 +67,7 @@ struct Parsed {
   TokenizeCommand tokenize;
   QuantizeCommand quantize;
   BenchCommand bench;
+  VerifyCommand verify;
 };
 
 void add_serve(CLI::App& app, ServeCommand& command) {
@@ -154,6 +155,16 @@ void add_bench(CLI::App& app, BenchCommand& command) {
   bench.add_flag("--json", command.json, "Print one JSON object");
 }
 
+void add_verify(CLI::App& app, VerifyCommand& command) {
+  CLI::App& verify = *app.add_subcommand(
+      "verify", "Hold a checkpoint against published totals, recorded replies of mlx-lm, and itself");
+  add_model_options(verify, command.model);
+  verify.add_option("--golden", command.golden,
+                    "Directory of recorded replies (tools/goldens/make_goldens.py) [default: none]");
+  verify.add_option("--report", command.report, "Write the findings to this file, as JSON to send in");
+  verify.add_flag("--with-prompts", command.with_prompts, "Put the recorded prompts into the report too");
+}
+
 Command chosen(const CLI::App& app, const Parsed& parsed) {
   const std::string name = app.get_subcommands().front()->get_name();
   if (name == "serve") return parsed.serve;
@@ -162,6 +173,7 @@ Command chosen(const CLI::App& app, const Parsed& parsed) {
   if (name == "inspect") return parsed.inspect;
   if (name == "tokenize") return parsed.tokenize;
   if (name == "quantize") return parsed.quantize;
+  if (name == "verify") return parsed.verify;
   return parsed.bench;
 }
 
@@ -182,6 +194,7 @@ ParsedLine parse_command_line(int argc, char** argv) {
   add_tokenize(app, parsed.tokenize);
   add_quantize(app, parsed.quantize);
   add_bench(app, parsed.bench);
+  add_verify(app, parsed.verify);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {  // help or version

@@ -84,8 +84,15 @@ struct BenchCommand {
   bool json = false;
 };
 
+struct VerifyCommand {
+  ModelOptions model;
+  std::string golden;         // directory of goldens; empty: only the checks of the model against itself
+  std::string report;         // file to write; empty: none
+  bool with_prompts = false;  // in the report
+};
+
 using Command = std::variant<ServeCommand, RunCommand, ChatCommand, InspectCommand, TokenizeCommand,
-                             QuantizeCommand, BenchCommand>;
+                             QuantizeCommand, BenchCommand, VerifyCommand>;
 
 struct ParsedLine {
   std::optional<Command> command;  // absent: nothing to run, leave with `exit_code`

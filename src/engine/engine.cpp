@@ -36,8 +36,8 @@ void validate_request(const Request& request, int max_context, int n_vocab) {
   if (request.prompt.size() >= static_cast<size_t>(max_context)) {
     fail(ErrorKind::kContextLength,
          "the prompt's {} tokens leave no room for a reply: it exceeds the available context size, this "
-         "engine's "
-         "maximum context length is {} tokens; shorten the prompt or start the engine with a larger context",
+         "engine's maximum context length is {} tokens; shorten the prompt or start the engine with a "
+         "larger context",
          request.prompt.size(), max_context);
   }
   require_ids(request.prompt, "the prompt");

@@ -67,8 +67,7 @@ Scheduler::Scheduler(Executor& executor, const EngineOptions& options, Clock clo
   if (max_running_ < 1 || max_context_ < 2 || executor.limits().max_prefill_rows < 1) {
     fail(ErrorKind::kInternal,
          "engine: one sequence needs 2 state slots, a context of 2 tokens and a prefill row; found {} slots, "
-         "{} tokens "
-         "and {} rows",
+         "{} tokens and {} rows",
          executor.limits().n_state_slots, max_context_, executor.limits().max_prefill_rows);
   }
 }

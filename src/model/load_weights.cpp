@@ -63,8 +63,8 @@ const float*& slot_of(Weights& w, VectorRole role, int layer) {
 }
 
 uint64_t file_bytes(const AffineTensor& t) {
-  const uint64_t weights = static_cast<uint64_t>(t.n_matrices) * static_cast<uint64_t>(t.n_out) *
-                           static_cast<uint64_t>(t.n_in);
+  const uint64_t weights =
+      static_cast<uint64_t>(t.n_matrices) * static_cast<uint64_t>(t.n_out) * static_cast<uint64_t>(t.n_in);
   const uint64_t scales = t.is_dense() ? 0 : weights / CommonShape::kQuantGroup * 2 * sizeof(bf16);
   return weights * static_cast<uint64_t>(t.bits) / 8 + scales;
 }
@@ -73,8 +73,12 @@ uint64_t file_bytes(const AffineTensor& t) {
 class ParallelLoad {
  public:
   ParallelLoad(Weights& weights, Backend& backend, WeightSource& source, const LoadOptions& options)
-      : weights_(weights), backend_(backend), source_(source), options_(options),
-        specs_(matrix_specs(source.shape())), total_bytes_(source.total_bytes()) {}
+      : weights_(weights),
+        backend_(backend),
+        source_(source),
+        options_(options),
+        specs_(matrix_specs(source.shape())),
+        total_bytes_(source.total_bytes()) {}
 
   void run() {
     const unsigned machine = std::max(1u, std::thread::hardware_concurrency());
@@ -133,7 +137,7 @@ class ParallelLoad {
   const uint64_t total_bytes_;
   std::atomic<size_t> next_{0};
   std::atomic<bool> stop_{false};
-  std::mutex mutex_;  // guards the three below and the progress callback
+  std::mutex mutex_;  // guards the two below and the progress callback
   uint64_t done_bytes_ = 0;
   std::exception_ptr error_;
 };

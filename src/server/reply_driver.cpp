@@ -19,10 +19,14 @@ struct ReplyDriver::Shared {
   bool stopped = false;
 
   void wake(std::shared_ptr<ReplySession> session) {
-    if (session->scheduled.exchange(true)) return;
+    if (session->scheduled.exchange(true)) {
+      return;
+    }
     {
       const std::lock_guard lock(mutex);
-      if (stopped) return;
+      if (stopped) {
+        return;
+      }
       ready.push_back(std::move(session));
     }
     arrived.notify_one();
@@ -45,12 +49,16 @@ void ReplyDriver::add(std::shared_ptr<ReplySession> session) {
     shared_->active.insert(session);
     cancelling = shared_->cancelling;
   }
-  if (cancelling) session->cancel();
+  if (cancelling) {
+    session->cancel();
+  }
   session->stream().set_wake(
       [shared = std::weak_ptr<Shared>(shared_), weak = std::weak_ptr<ReplySession>(session)] {
         const auto driver = shared.lock();
         auto awake = weak.lock();
-        if (driver && awake) driver->wake(std::move(awake));
+        if (driver && awake) {
+          driver->wake(std::move(awake));
+        }
       });
 }
 
@@ -62,7 +70,9 @@ int ReplyDriver::n_active() const {
 void ReplyDriver::cancel_all() {
   const std::lock_guard lock(shared_->mutex);
   shared_->cancelling = true;
-  for (const auto& session : shared_->active) session->cancel();
+  for (const auto& session : shared_->active) {
+    session->cancel();
+  }
 }
 
 void ReplyDriver::stop() {
@@ -71,14 +81,18 @@ void ReplyDriver::stop() {
     shared_->stopped = true;
   }
   shared_->arrived.notify_all();
-  if (thread_.joinable()) thread_.join();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
   // Destroyed outside the lock and before the sockets.
   std::unordered_set<std::shared_ptr<ReplySession>> dropped;
   std::vector<std::shared_ptr<ReplySession>> ready;
   const std::lock_guard lock(shared_->mutex);
   dropped.swap(shared_->active);
   ready.swap(shared_->ready);
-  for (const auto& session : dropped) session->cancel();
+  for (const auto& session : dropped) {
+    session->cancel();
+  }
 }
 
 void ReplyDriver::run(const std::shared_ptr<Shared>& shared) {
@@ -89,7 +103,9 @@ void ReplyDriver::run(const std::shared_ptr<Shared>& shared) {
   std::unique_lock lock(shared->mutex);
   while (!shared->stopped) {
     shared->arrived.wait_until(lock, next_tick, [&] { return shared->stopped || !shared->ready.empty(); });
-    if (shared->stopped) return;
+    if (shared->stopped) {
+      return;
+    }
     std::vector<std::shared_ptr<ReplySession>> ready;
     ready.swap(shared->ready);
     std::vector<std::shared_ptr<ReplySession>> all;
@@ -102,11 +118,17 @@ void ReplyDriver::run(const std::shared_ptr<Shared>& shared) {
     std::vector<std::shared_ptr<ReplySession>> ended;
     for (const auto& session : ready) {
       session->scheduled = false;  // before draining: what comes during it wakes again
-      if (session->drain()) ended.push_back(session);
+      if (session->drain()) {
+        ended.push_back(session);
+      }
     }
-    for (const auto& session : all) session->tick(now, shared->keep_alive);
+    for (const auto& session : all) {
+      session->tick(now, shared->keep_alive);
+    }
     lock.lock();
-    for (const auto& session : ended) shared->active.erase(session);
+    for (const auto& session : ended) {
+      shared->active.erase(session);
+    }
     lock.unlock();
     ready.clear();
     all.clear();

@@ -62,7 +62,7 @@ struct ReplyEvent {
     kToolEnd,        // complete: false if the text ended before the call did
   };
   Kind kind;
-  std::int32_t tool_index = -1;  // 0, 1, ... of the three tool kinds
+  int32_t tool_index = -1;  // 0, 1, ... of the three tool kinds
   std::string text;
   bool complete = true;
 };

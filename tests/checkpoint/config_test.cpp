@@ -231,15 +231,9 @@ TEST_F(ConfigTest, RandomMutations) {
     for (int change = 0; change < n_changes; ++change) {
       const size_t position = random() % mutant.size();
       switch (random() % 3) {
-        case 0:
-          mutant[position] = "0123456789{}[]\",:-eE.tfn\\\xff"[random() % 26];
-          break;
-        case 1:
-          mutant.erase(position, 1 + random() % 8);
-          break;
-        default:
-          mutant.insert(position, mutant.substr(random() % mutant.size(), random() % 20));
-          break;
+        case 0: mutant[position] = "0123456789{}[]\",:-eE.tfn\\\xff"[random() % 26]; break;
+        case 1: mutant.erase(position, 1 + random() % 8); break;
+        default: mutant.insert(position, mutant.substr(random() % mutant.size(), random() % 20)); break;
       }
     }
     directory_.write("config.json", mutant);

@@ -27,7 +27,9 @@ using testing::TestResponse;
 template <typename F>
 bool eventually(F&& condition) {
   for (int i = 0; i < 2000; ++i) {
-    if (condition()) return true;
+    if (condition()) {
+      return true;
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return false;
@@ -42,7 +44,9 @@ class HttpServerTest : public ::testing::Test {
     options.limits = limits;
     http::HttpCallbacks callbacks;
     callbacks.gate = [](const HttpRequest& request) -> std::optional<HttpResponse> {
-      if (request.target == "/closed") return HttpResponse{403, "text/plain", {}, "closed"};
+      if (request.target == "/closed") {
+        return HttpResponse{403, "text/plain", {}, "closed"};
+      }
       return std::nullopt;
     };
     callbacks.handle = [this](HttpRequest request, std::shared_ptr<ResponseWriter> writer) {
@@ -57,10 +61,14 @@ class HttpServerTest : public ::testing::Test {
 
   void handle(HttpRequest request, std::shared_ptr<ResponseWriter> writer) {
     ++n_handled_;
-    if (request.target == "/drop") return;
+    if (request.target == "/drop") {
+      return;
+    }
     if (request.target == "/hold" || request.target == "/stream") {
       writer->on_disconnect([this] { ++n_left_; });
-      if (request.target == "/stream") writer->begin_stream({200, "text/plain", {}, {}});
+      if (request.target == "/stream") {
+        writer->begin_stream({200, "text/plain", {}, {}});
+      }
       const std::lock_guard lock(mutex_);
       held_.push_back(std::move(writer));
       return;
@@ -74,7 +82,9 @@ class HttpServerTest : public ::testing::Test {
       return !held_.empty();
     }));
     const std::lock_guard lock(mutex_);
-    if (held_.empty()) return nullptr;
+    if (held_.empty()) {
+      return nullptr;
+    }
     auto writer = std::move(held_.front());
     held_.erase(held_.begin());
     return writer;
@@ -122,7 +132,9 @@ TEST_F(HttpServerTest, ReadsBodiesInAnyPieces) {
   const std::string plain = post("/echo", "some body");
   for (const std::string& request : {chunked, plain}) {
     TestClient client(port());
-    for (const char byte : request) client.send({&byte, 1});
+    for (const char byte : request) {
+      client.send({&byte, 1});
+    }
     const TestResponse response = client.receive();
     EXPECT_EQ(response.body, &request == &chunked || request == chunked ? "POST /echo abc0123456789"
                                                                         : "POST /echo some body");
@@ -237,7 +249,9 @@ TEST_F(HttpServerTest, DropsSlowReaders) {
   client.send(get("/stream"));
   auto writer = wait_for_held();
   // Far more than the kernel's buffers and the queue hold.
-  for (int i = 0; i < 2000 && writer->is_open(); ++i) writer->write(std::string(64 << 10, 'x'));
+  for (int i = 0; i < 2000 && writer->is_open(); ++i) {
+    writer->write(std::string(64 << 10, 'x'));
+  }
   EXPECT_TRUE(eventually([&] { return !writer->is_open() && n_left_ == 1; }));
 }
 
@@ -312,9 +326,15 @@ TEST_F(HttpServerTest, BreaksAStreamThatIsAborted) {
 TEST_F(HttpServerTest, TakesFiveHundredConnectionsAtOnce) {
   start();
   std::vector<TestClient> clients;
-  for (int i = 0; i < 500; ++i) clients.emplace_back(port());
-  for (TestClient& client : clients) ASSERT_TRUE(client.send(get("/echo")));
-  for (TestClient& client : clients) ASSERT_EQ(client.receive().status, 200);
+  for (int i = 0; i < 500; ++i) {
+    clients.emplace_back(port());
+  }
+  for (TestClient& client : clients) {
+    ASSERT_TRUE(client.send(get("/echo")));
+  }
+  for (TestClient& client : clients) {
+    ASSERT_EQ(client.receive().status, 200);
+  }
   EXPECT_EQ(server_->stats().connections, 500);
 }
 

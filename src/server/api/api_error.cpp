@@ -7,20 +7,13 @@ namespace {
 
 std::string_view default_code(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kInvalidRequest:
-      return {};
-    case ErrorKind::kContextLength:
-      return "context_length_exceeded";
-    case ErrorKind::kNotFound:
-      return "not_found";
-    case ErrorKind::kUnsupported:
-      return "unsupported";
-    case ErrorKind::kUnauthorized:
-      return "invalid_api_key";
-    case ErrorKind::kOverloaded:
-      return "overloaded";
-    default:
-      return "internal_error";
+    case ErrorKind::kInvalidRequest: return {};
+    case ErrorKind::kContextLength: return "context_length_exceeded";
+    case ErrorKind::kNotFound: return "not_found";
+    case ErrorKind::kUnsupported: return "unsupported";
+    case ErrorKind::kUnauthorized: return "invalid_api_key";
+    case ErrorKind::kOverloaded: return "overloaded";
+    default: return "internal_error";
   }
 }
 
@@ -54,16 +47,11 @@ int http_status(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::kInvalidRequest:
     case ErrorKind::kContextLength:
-    case ErrorKind::kUnsupported:
-      return 400;
-    case ErrorKind::kUnauthorized:
-      return 401;
-    case ErrorKind::kNotFound:
-      return 404;
-    case ErrorKind::kOverloaded:
-      return 503;
-    default:
-      return 500;
+    case ErrorKind::kUnsupported: return 400;
+    case ErrorKind::kUnauthorized: return 401;
+    case ErrorKind::kNotFound: return 404;
+    case ErrorKind::kOverloaded: return 503;
+    default: return 500;
   }
 }
 

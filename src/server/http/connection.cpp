@@ -10,7 +10,7 @@
 namespace orfebre::http {
 namespace {
 
-constexpr std::size_t kReadBytes = 64 << 10;
+constexpr size_t kReadBytes = 64 << 10;
 constexpr std::chrono::seconds kLinger{2};
 
 std::string_view reason_phrase(int status) {
@@ -24,7 +24,7 @@ std::string http_date() {
   std::tm utc{};
   gmtime_r(&now, &utc);
   char text[64];
-  const std::size_t size = std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &utc);
+  const size_t size = std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &utc);
   return {text, size};
 }
 
@@ -67,18 +67,24 @@ void Connection::expect_request() {
 }
 
 void Connection::read() {
-  if (reading_ || input_ended_ || state_ == State::kClosed) return;
-  if (state_ == State::kAnswering && input_.size() >= host_.limits.pipelined_bytes) return;
+  if (reading_ || input_ended_ || state_ == State::kClosed) {
+    return;
+  }
+  if (state_ == State::kAnswering && input_.size() >= host_.limits.pipelined_bytes) {
+    return;
+  }
   reading_ = true;
   socket_.async_read_some(input_.prepare(kReadBytes),
-                          [self = shared_from_this()](const beast::error_code& error, std::size_t n_bytes) {
+                          [self = shared_from_this()](const beast::error_code& error, size_t n_bytes) {
                             self->on_read(error, n_bytes);
                           });
 }
 
-void Connection::on_read(const beast::error_code& error, std::size_t n_bytes) {
+void Connection::on_read(const beast::error_code& error, size_t n_bytes) {
   reading_ = false;
-  if (state_ == State::kClosed) return;
+  if (state_ == State::kClosed) {
+    return;
+  }
   if (error == asio::error::eof) {
     input_ended_ = true;
     on_end_of_input();
@@ -103,7 +109,9 @@ void Connection::on_end_of_input() {
     return;
   }
   keep_alive_ = false;
-  if (const auto reply = reply_.lock(); reply && !answer_complete_) reply->disconnected();
+  if (const auto reply = reply_.lock(); reply && !answer_complete_) {
+    reply->disconnected();
+  }
 }
 
 // Feeds the input to the parser until it wants more or a request is complete.
@@ -111,25 +119,37 @@ void Connection::consume() {
   if (!request_begun_) {
     while (input_.size() > 0) {  // empty lines before a request are harmless
       const char first = *static_cast<const char*>(input_.data().data());
-      if (first != '\r' && first != '\n') break;
+      if (first != '\r' && first != '\n') {
+        break;
+      }
       input_.consume(1);
     }
-    if (input_.size() == 0) return;
+    if (input_.size() == 0) {
+      return;
+    }
     request_begun_ = true;
     read_deadline_ = Clock::now() + host_.limits.header_timeout;
   }
   while (!parser_->is_done()) {
-    if (input_.size() == 0) return;
+    if (input_.size() == 0) {
+      return;
+    }
     beast::error_code error;
-    const std::size_t used = parser_->put(input_.data(), error);
+    const size_t used = parser_->put(input_.data(), error);
     input_.consume(used);
-    if (error == beast::http::error::need_more) return;
+    if (error == beast::http::error::need_more) {
+      return;
+    }
     if (error) {
       on_parse_error(error);
       return;
     }
-    if (!header_seen_ && parser_->is_header_done() && !on_header()) return;
-    if (header_seen_ && !charge_body(parser_->get().body().size())) return;
+    if (!header_seen_ && parser_->is_header_done() && !on_header()) {
+      return;
+    }
+    if (header_seen_ && !charge_body(parser_->get().body().size())) {
+      return;
+    }
   }
   dispatch();
 }
@@ -154,7 +174,9 @@ bool Connection::on_header() {
     queue_whole(*refusal);
     return false;
   }
-  if (const auto length = parser_->content_length(); length && !charge_body(*length)) return false;
+  if (const auto length = parser_->content_length(); length && !charge_body(*length)) {
+    return false;
+  }
   if (!is_http10_ && !parser_->is_done() && equal_ignoring_case(head_.header("Expect"), "100-continue")) {
     queued_ += "HTTP/1.1 100 Continue\r\n\r\n";
     flush();
@@ -174,9 +196,15 @@ void Connection::on_parse_error(const beast::error_code& error) {
 
 // Makes the body's share of the budget `n_bytes`, or answers with a 503.
 bool Connection::charge_body(uint64_t n_bytes) {
-  if (n_bytes == 0) return true;
-  if (!body_budget_) body_budget_ = std::make_shared<BodyBudget>(BodyBudget{host_.body_bytes});
-  if (n_bytes <= body_budget_->n_bytes) return true;
+  if (n_bytes == 0) {
+    return true;
+  }
+  if (!body_budget_) {
+    body_budget_ = std::make_shared<BodyBudget>(BodyBudget{host_.body_bytes});
+  }
+  if (n_bytes <= body_budget_->n_bytes) {
+    return true;
+  }
   const uint64_t more = n_bytes - body_budget_->n_bytes;
   if (host_.body_bytes->load() + more > host_.limits.total_body_bytes) {
     refuse(503, "too many large requests at once: try again in a moment");
@@ -228,21 +256,29 @@ void Connection::check_deadlines(Clock::time_point now) {
 
 void Connection::drain() {
   keep_alive_ = false;
-  if (state_ == State::kReading) close();
+  if (state_ == State::kReading) {
+    close();
+  }
 }
 
 void Connection::close() {
-  if (state_ == State::kClosed) return;
+  if (state_ == State::kClosed) {
+    return;
+  }
   const bool cut_short = state_ == State::kAnswering && !answer_complete_;
   state_ = State::kClosed;
   beast::error_code ignored;
   socket_.close(ignored);
-  if (const auto reply = reply_.lock(); reply && cut_short) reply->disconnected();
+  if (const auto reply = reply_.lock(); reply && cut_short) {
+    reply->disconnected();
+  }
   host_.forget(this);
 }
 
 void Connection::send(uint64_t request, HttpResponse response) {
-  if (!is_current(request) || answer_complete_) return;
+  if (!is_current(request) || answer_complete_) {
+    return;
+  }
   if (streaming_) {
     close();  // too late for another answer
   } else {
@@ -251,15 +287,21 @@ void Connection::send(uint64_t request, HttpResponse response) {
 }
 
 void Connection::begin_stream(uint64_t request, HttpResponse head) {
-  if (!is_current(request) || streaming_ || answer_complete_) return;
+  if (!is_current(request) || streaming_ || answer_complete_) {
+    return;
+  }
   streaming_ = true;
-  if (is_http10_) keep_alive_ = false;
+  if (is_http10_) {
+    keep_alive_ = false;
+  }
   queue_head(head, std::nullopt);
   flush();
 }
 
 void Connection::write(uint64_t request, std::string bytes) {
-  if (!is_current(request) || !streaming_ || answer_complete_ || is_head_ || bytes.empty()) return;
+  if (!is_current(request) || !streaming_ || answer_complete_ || is_head_ || bytes.empty()) {
+    return;
+  }
   if (queued_.size() + bytes.size() > host_.limits.queued_write_bytes) {
     close();
     return;
@@ -273,18 +315,26 @@ void Connection::write(uint64_t request, std::string bytes) {
 }
 
 void Connection::end(uint64_t request) {
-  if (!is_current(request) || !streaming_ || answer_complete_) return;
-  if (!is_http10_ && !is_head_) queued_ += "0\r\n\r\n";
+  if (!is_current(request) || !streaming_ || answer_complete_) {
+    return;
+  }
+  if (!is_http10_ && !is_head_) {
+    queued_ += "0\r\n\r\n";
+  }
   answer_complete_ = true;
   flush();
 }
 
 void Connection::abort(uint64_t request) {
-  if (is_current(request) && !answer_complete_) close();
+  if (is_current(request) && !answer_complete_) {
+    close();
+  }
 }
 
 void Connection::unanswered(uint64_t request) {
-  if (!is_current(request) || answer_complete_) return;
+  if (!is_current(request) || answer_complete_) {
+    return;
+  }
   if (streaming_) {
     close();
   } else {
@@ -294,7 +344,9 @@ void Connection::unanswered(uint64_t request) {
 
 // Answers for this layer and closes afterwards: what else the client sends cannot be made sense of.
 void Connection::refuse(int status, const std::string& text) {
-  if (state_ != State::kAnswering) ++request_;
+  if (state_ != State::kAnswering) {
+    ++request_;
+  }
   state_ = State::kAnswering;
   keep_alive_ = false;
   read_deadline_ = Clock::time_point::max();
@@ -303,7 +355,9 @@ void Connection::refuse(int status, const std::string& text) {
 
 void Connection::queue_whole(const HttpResponse& response) {
   queue_head(response, response.body.size());
-  if (!is_head_) queued_ += response.body;
+  if (!is_head_) {
+    queued_ += response.body;
+  }
   answer_complete_ = true;
   flush();
 }
@@ -311,15 +365,21 @@ void Connection::queue_whole(const HttpResponse& response) {
 // `body_bytes` absent: the body is streamed.
 void Connection::queue_head(const HttpResponse& response, std::optional<uint64_t> body_bytes) {
   auto out = std::back_inserter(queued_);
-  if (host_.draining || input_ended_) keep_alive_ = false;
+  if (host_.draining || input_ended_) {
+    keep_alive_ = false;
+  }
   fmt::format_to(out, "HTTP/1.1 {} {}\r\nDate: {}\r\nConnection: {}\r\n", response.status,
                  reason_phrase(response.status), http_date(), keep_alive_ ? "keep-alive" : "close");
-  if (!response.content_type.empty()) fmt::format_to(out, "Content-Type: {}\r\n", response.content_type);
+  if (!response.content_type.empty()) {
+    fmt::format_to(out, "Content-Type: {}\r\n", response.content_type);
+  }
   for (const Header& header : response.headers) {
     fmt::format_to(out, "{}: {}\r\n", header.name, header.value);
   }
   if (!body_bytes) {
-    if (!is_http10_) queued_ += "Transfer-Encoding: chunked\r\n";
+    if (!is_http10_) {
+      queued_ += "Transfer-Encoding: chunked\r\n";
+    }
   } else if (response.status != 204) {
     fmt::format_to(out, "Content-Length: {}\r\n", *body_bytes);
   }
@@ -327,9 +387,13 @@ void Connection::queue_head(const HttpResponse& response, std::optional<uint64_t
 }
 
 void Connection::flush() {
-  if (write_pending_ || state_ == State::kClosed) return;
+  if (write_pending_ || state_ == State::kClosed) {
+    return;
+  }
   if (queued_.empty()) {
-    if (answer_complete_ && state_ == State::kAnswering) finish_answer();
+    if (answer_complete_ && state_ == State::kAnswering) {
+      finish_answer();
+    }
     return;
   }
   writing_.clear();
@@ -342,15 +406,17 @@ void Connection::write_some() {
   write_pending_ = true;
   write_deadline_ = Clock::now() + host_.limits.write_timeout;
   socket_.async_write_some(asio::buffer(writing_.data() + written_, writing_.size() - written_),
-                           [self = shared_from_this()](const beast::error_code& error, std::size_t n_bytes) {
+                           [self = shared_from_this()](const beast::error_code& error, size_t n_bytes) {
                              self->on_write(error, n_bytes);
                            });
 }
 
-void Connection::on_write(const beast::error_code& error, std::size_t n_bytes) {
+void Connection::on_write(const beast::error_code& error, size_t n_bytes) {
   write_pending_ = false;
   write_deadline_ = Clock::time_point::max();
-  if (state_ == State::kClosed) return;
+  if (state_ == State::kClosed) {
+    return;
+  }
   if (error) {
     close();
     return;
@@ -387,7 +453,9 @@ Reply::Reply(std::shared_ptr<asio::io_context> io, std::weak_ptr<Connection> con
     : io_(std::move(io)), connection_(std::move(connection)), request_(request) {}
 
 Reply::~Reply() {
-  if (answered_) return;
+  if (answered_) {
+    return;
+  }
   if (auto connection = connection_.lock()) {
     asio::post(*io_,
                [connection = std::move(connection), request = request_] { connection->unanswered(request); });
@@ -447,11 +515,15 @@ void Reply::disconnected() {
   std::function<void()> callback;
   {
     const std::lock_guard lock(mutex_);
-    if (!open_) return;
+    if (!open_) {
+      return;
+    }
     open_ = false;
     callback = std::move(callback_);
   }
-  if (callback) callback();
+  if (callback) {
+    callback();
+  }
 }
 
 }  // namespace orfebre::http

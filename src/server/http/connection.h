@@ -5,7 +5,7 @@
 // client leave; what it sends meanwhile waits for its turn) -> kReading again, or kClosing: the answer is
 // flushed, our side is shut down and what still comes in is thrown away, so that no reset destroys the answer
 // on its way. A client that closes its sending side counts as gone: its reply is cancelled.
-// Private to this folder: the only header besides http_server.cpp's that sees Asio and Beast.
+// Private to this folder: no header outside it sees Asio or Beast.
 #pragma once
 
 #include "server/http/http_server.h"
@@ -79,7 +79,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void expect_request();
   void read();
-  void on_read(const beast::error_code& error, std::size_t n_bytes);
+  void on_read(const beast::error_code& error, size_t n_bytes);
   void on_end_of_input();
   void consume();
   bool on_header();
@@ -93,7 +93,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void queue_whole(const HttpResponse& response);
   void flush();
   void write_some();
-  void on_write(const beast::error_code& error, std::size_t n_bytes);
+  void on_write(const beast::error_code& error, size_t n_bytes);
   void finish_answer();
   bool is_current(uint64_t request) const { return state_ == State::kAnswering && request == request_; }
 
@@ -122,7 +122,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   std::string queued_;
   std::string writing_;
-  std::size_t written_ = 0;
+  size_t written_ = 0;
   bool write_pending_ = false;
   Clock::time_point write_deadline_ = Clock::time_point::max();
 };

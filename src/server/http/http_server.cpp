@@ -22,7 +22,9 @@ constexpr int kBacklog = 4096;      // the kernel lowers it to net.core.somaxcon
 constexpr int kRefusedAtOnce = 64;  // connections over the limit that still get their 503
 
 asio::ip::address parse_host(const std::string& host) {
-  if (host == "localhost") return asio::ip::address_v4::loopback();
+  if (host == "localhost") {
+    return asio::ip::address_v4::loopback();
+  }
   beast::error_code error;
   const auto address = asio::ip::make_address(host, error);
   if (error) {
@@ -34,7 +36,9 @@ asio::ip::address parse_host(const std::string& host) {
 // Every connection is a file descriptor, and 1024 is a usual soft limit for all of a process's files.
 void raise_file_limit(rlim_t wanted) {
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) {
+    return;
+  }
   limit.rlim_cur = limit.rlim_max == RLIM_INFINITY ? wanted : std::min(wanted, limit.rlim_max);
   setrlimit(RLIMIT_NOFILE, &limit);
 }
@@ -86,18 +90,24 @@ class HttpServer::Impl {
   HttpStats stats() const { return {n_connections_, n_accepted_, n_refused_}; }
 
   void stop_accepting() {
-    if (!thread_.joinable()) return;
+    if (!thread_.joinable()) {
+      return;
+    }
     asio::post(*io_, [this] {
       host_.draining = true;
       beast::error_code ignored;
       acceptor_.close(ignored);
       retry_timer_.cancel();
-      for (const auto& connection : snapshot()) connection->drain();
+      for (const auto& connection : snapshot()) {
+        connection->drain();
+      }
     });
   }
 
   void stop(std::chrono::milliseconds grace) {
-    if (!thread_.joinable()) return;
+    if (!thread_.joinable()) {
+      return;
+    }
     stop_accepting();
     const auto deadline = Clock::now() + grace;
     while (n_connections_ > 0 && Clock::now() < deadline) {
@@ -105,7 +115,9 @@ class HttpServer::Impl {
     }
     handlers_.stop();
     asio::post(*io_, [this] {
-      for (const auto& connection : snapshot()) connection->close();
+      for (const auto& connection : snapshot()) {
+        connection->close();
+      }
       sweep_timer_.cancel();
       stopped_ = true;
       work_.reset();
@@ -117,10 +129,18 @@ class HttpServer::Impl {
   void bind(const Tcp::endpoint& where) {
     beast::error_code error;
     acceptor_.open(where.protocol(), error);
-    if (!error) acceptor_.set_option(Tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor_.bind(where, error);
-    if (!error) acceptor_.listen(kBacklog, error);
-    if (!error) return;
+    if (!error) {
+      acceptor_.set_option(Tcp::acceptor::reuse_address(true), error);
+    }
+    if (!error) {
+      acceptor_.bind(where, error);
+    }
+    if (!error) {
+      acceptor_.listen(kBacklog, error);
+    }
+    if (!error) {
+      return;
+    }
     beast::error_code ignored;
     acceptor_.close(ignored);
     const std::string address = where.address().to_string();
@@ -135,12 +155,16 @@ class HttpServer::Impl {
 
   void accept() {
     acceptor_.async_accept([this](const beast::error_code& error, Tcp::socket socket) {
-      if (!acceptor_.is_open()) return;
+      if (!acceptor_.is_open()) {
+        return;
+      }
       if (error) {
         // Mostly out of file descriptors: the connection waits in the backlog until some are free again.
         retry_timer_.expires_after(std::chrono::milliseconds(50));
         retry_timer_.async_wait([this](const beast::error_code& cancelled) {
-          if (!cancelled) accept();
+          if (!cancelled) {
+            accept();
+          }
         });
         return;
       }
@@ -154,7 +178,9 @@ class HttpServer::Impl {
     const int n_now = static_cast<int>(connections_.size());
     if (n_now >= options_.limits.connections) {
       ++n_refused_;
-      if (n_now >= options_.limits.connections + kRefusedAtOnce) return;
+      if (n_now >= options_.limits.connections + kRefusedAtOnce) {
+        return;
+      }
     }
     auto connection = std::make_shared<Connection>(std::move(socket), host_);
     connections_.emplace(connection.get(), connection);
@@ -169,9 +195,13 @@ class HttpServer::Impl {
   void sweep() {
     sweep_timer_.expires_after(kSweep);
     sweep_timer_.async_wait([this](const beast::error_code& error) {
-      if (error || stopped_) return;
+      if (error || stopped_) {
+        return;
+      }
       const auto now = Clock::now();
-      for (const auto& connection : snapshot()) connection->check_deadlines(now);
+      for (const auto& connection : snapshot()) {
+        connection->check_deadlines(now);
+      }
       sweep();
     });
   }
@@ -191,7 +221,9 @@ class HttpServer::Impl {
   std::vector<std::shared_ptr<Connection>> snapshot() const {
     std::vector<std::shared_ptr<Connection>> all;
     all.reserve(connections_.size());
-    for (const auto& [key, connection] : connections_) all.push_back(connection);
+    for (const auto& [key, connection] : connections_) {
+      all.push_back(connection);
+    }
     return all;
   }
 
