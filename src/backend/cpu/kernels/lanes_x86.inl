@@ -27,3 +27,6 @@ inline void prefetch(const void* p) {
 inline void prefetch_second_level(const void* p) {
   _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1);
 }
+inline void finish_stores() {
+  _mm_sfence();
+}
