@@ -1,3 +1,4 @@
+// Tokenizer and detokenizer against Hugging Face tokenizers (tests/data), and on hostile text.
 #include "text/tokenizer.h"
 
 #include "base/error.h"
