@@ -44,11 +44,6 @@ template <typename... Args>
 
 }  // namespace orfebre
 
-// Always on; use outside hot loops. ORFEBRE_DCHECK is for hot loops and vanishes in release builds.
+// Always on; use outside hot loops.
 #define ORFEBRE_CHECK(condition) \
   ((condition) ? void(0) : ::orfebre::check_failed(#condition, __FILE__, __LINE__))
-#ifdef NDEBUG
-#define ORFEBRE_DCHECK(condition) void(0)
-#else
-#define ORFEBRE_DCHECK(condition) ORFEBRE_CHECK(condition)
-#endif

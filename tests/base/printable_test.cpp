@@ -1,3 +1,4 @@
+// Untrusted text made fit to print: no control characters, never half a character.
 #include "base/printable.h"
 
 #include <gtest/gtest.h>

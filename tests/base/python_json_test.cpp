@@ -1,3 +1,4 @@
+// The JSON reader and writer against Python's own (tests/data), and what they must refuse.
 #include "base/python_json.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// Checkpoints of both conventions read into the convention of spec/weights.h, and what is refused.
 #include "checkpoint/checkpoint.h"
 
 #include "checkpoint/affine.h"

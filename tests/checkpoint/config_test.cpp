@@ -1,3 +1,4 @@
+// config.json and generation_config.json: the real ones, bent ones and damaged ones.
 #include "checkpoint/config.h"
 
 #include "checkpoint/synthetic_checkpoint.h"

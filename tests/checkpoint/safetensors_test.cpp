@@ -1,3 +1,4 @@
+// Safetensors files and sets of them: everything that a damaged or hostile file may hold is refused.
 #include "checkpoint/safetensors.h"
 
 #include "checkpoint/safetensors_writer.h"

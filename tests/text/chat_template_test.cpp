@@ -1,3 +1,4 @@
+// The renderer against the Jinja template (tests/data), and what it accepts beyond it.
 #include "text/chat_template.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// Replies cut anywhere, well-formed and not, read into reasoning, content and calls.
 #include "text/reply_parser.h"
 
 #include "base/error.h"

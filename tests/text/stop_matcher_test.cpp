@@ -1,3 +1,4 @@
+// Stop strings against the definition: search in the whole text.
 #include "text/stop_matcher.h"
 
 #include <gtest/gtest.h>

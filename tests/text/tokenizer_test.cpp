@@ -1,3 +1,4 @@
+// Tokenizer and detokenizer against Hugging Face tokenizers (tests/data), and on hostile text.
 #include "text/tokenizer.h"
 
 #include "base/error.h"
@@ -295,6 +296,16 @@ TEST(Tokenizer, RefusesOtherSettingsWithASentence) {
       EXPECT_THAT(e.what(), HasSubstr("expected"));
       EXPECT_THAT(e.what(), HasSubstr("found"));
     }
+  }
+}
+
+// What an error quotes of a file must not speak to the terminal that shows it.
+TEST(Tokenizer, ErrorsQuoteNoControlCharacters) {
+  try {
+    Tokenizer::from_json(R"({"normalizer":{"type":"\u001b[31mred"}})", "tokenizer.json");
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("found ?[31mred"));
   }
 }
 
