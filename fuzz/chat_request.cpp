@@ -32,7 +32,9 @@ void check_limits(const api::ChatRequest& request) {
   ORFEBRE_CHECK(request.max_tokens >= 0);
   ORFEBRE_CHECK(request.n_top_logprobs >= -1 && request.n_top_logprobs <= 20);
   ORFEBRE_CHECK(request.stop.size() <= 16);
-  for (const std::string& stop : request.stop) ORFEBRE_CHECK(!stop.empty());
+  for (const std::string& stop : request.stop) {
+    ORFEBRE_CHECK(!stop.empty());
+  }
   for (const text::Message& message : request.messages) {
     ORFEBRE_CHECK(message.role == "assistant" || message.tool_calls.empty());
     for (const text::ToolCall& call : message.tool_calls) {
@@ -59,7 +61,7 @@ void read_and_check(std::string_view body) {
 }  // namespace
 }  // namespace orfebre::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace orfebre;
   try {
     fuzz::read_and_check({reinterpret_cast<const char*>(data), size});

@@ -62,10 +62,12 @@ std::string json_string(std::string_view text) {
 }
 
 std::string arguments(ByteSource& in) {
-  const std::size_t form = in.below(4);
-  if (form == 0) return in.text(kWords);  // hardly ever JSON
+  const size_t form = in.below(4);
+  if (form == 0) {
+    return in.text(kWords);  // hardly ever JSON
+  }
   std::string json = "{";
-  for (std::size_t left = in.below(4); left > 0; --left) {
+  for (size_t left = in.below(4); left > 0; --left) {
     json += json_string(in.text(kWords)) + ":";
     json += in.flag() ? json_string(in.text(kWords)) : "[1e3,{\"k\":" + json_string(in.text(kWords)) + "}]";
     json += left > 1 ? "," : "";
@@ -76,14 +78,18 @@ std::string arguments(ByteSource& in) {
 Message message(ByteSource& in) {
   Message made;
   made.role = kRoles[in.below(kRoles.size())];
-  for (std::size_t left = in.below(4); left > 0; --left) {
+  for (size_t left = in.below(4); left > 0; --left) {
     const bool is_image = in.byte() == 0xFF;
     made.content.push_back(
         {is_image ? text::ContentPart::Kind::kImage : text::ContentPart::Kind::kText, in.text(kWords)});
   }
-  if (made.role != "assistant") return made;
-  if (in.flag()) made.reasoning_content = in.text(kWords);
-  for (std::size_t left = in.below(3); left > 0; --left) {
+  if (made.role != "assistant") {
+    return made;
+  }
+  if (in.flag()) {
+    made.reasoning_content = in.text(kWords);
+  }
+  for (size_t left = in.below(3); left > 0; --left) {
     std::string name = in.text(kWords);
     made.tool_calls.push_back({std::move(name), arguments(in)});
   }
@@ -102,9 +108,13 @@ const std::vector<std::pair<std::string, TokenId>>& added_tokens() {
   static const auto kAdded = [] {
     std::vector<std::pair<std::string, TokenId>> added;
     for (TokenId id = 0; id < tokenizer().vocab_size(); ++id) {
-      if (tokenizer().is_added(id)) added.emplace_back(tokenizer().token_bytes(id), id);
+      if (tokenizer().is_added(id)) {
+        added.emplace_back(tokenizer().token_bytes(id), id);
+      }
     }
-    for (const auto& [text, id] : added) ORFEBRE_CHECK(text[0] == kFirstByte);
+    for (const auto& [text, id] : added) {
+      ORFEBRE_CHECK(text[0] == kFirstByte);
+    }
     std::sort(added.begin(), added.end(), [](auto& a, auto& b) { return a.first.size() > b.first.size(); });
     return added;
   }();
@@ -117,11 +127,13 @@ std::vector<TokenId> control_ids(std::span<const Segment> segments) {
   const auto& added = added_tokens();
   for (const Segment& segment : segments) {
     std::string_view rest = segment.is_control ? std::string_view(segment.text) : std::string_view();
-    for (std::size_t at = rest.find(kFirstByte); at != std::string_view::npos; at = rest.find(kFirstByte)) {
+    for (size_t at = rest.find(kFirstByte); at != std::string_view::npos; at = rest.find(kFirstByte)) {
       rest.remove_prefix(at);
       const auto found =
           std::find_if(added.begin(), added.end(), [&](auto& a) { return rest.starts_with(a.first); });
-      if (found != added.end()) ids.push_back(found->second);
+      if (found != added.end()) {
+        ids.push_back(found->second);
+      }
       rest.remove_prefix(found != added.end() ? found->first.size() : 1);
     }
   }
@@ -136,13 +148,17 @@ bool is_tool(const Message& m) {
 }
 
 // Turns by the rules of chat_template.h: leading system messages are one, results in a row are one.
-std::size_t count_turns(std::span<const Message> messages, bool has_tools) {
-  std::size_t first = 0;
-  while (first < messages.size() && is_system(messages[first])) ++first;
-  std::size_t n_turns = has_tools || first > 0 ? 1 : 0;
-  for (std::size_t i = first; i < messages.size(); ++i) {
+size_t count_turns(std::span<const Message> messages, bool has_tools) {
+  size_t first = 0;
+  while (first < messages.size() && is_system(messages[first])) {
+    ++first;
+  }
+  size_t n_turns = has_tools || first > 0 ? 1 : 0;
+  for (size_t i = first; i < messages.size(); ++i) {
     const bool joins = i > first && is_tool(messages[i]) && is_tool(messages[i - 1]);
-    if (!joins) ++n_turns;
+    if (!joins) {
+      ++n_turns;
+    }
   }
   return n_turns;
 }
@@ -150,10 +166,10 @@ std::size_t count_turns(std::span<const Message> messages, bool has_tools) {
 void check_turns(const std::vector<TokenId>& ids, std::span<const Message> messages, bool has_tools,
                  bool has_generation_prompt) {
   const auto count = [&](const char* token) {
-    return static_cast<std::size_t>(std::count(ids.begin(), ids.end(), tokenizer().id_of(token).value()));
+    return static_cast<size_t>(std::count(ids.begin(), ids.end(), tokenizer().id_of(token).value()));
   };
-  const std::size_t n_turns = count_turns(messages, has_tools);
-  const std::size_t n_opened = count("<|im_start|>") - (has_generation_prompt ? 1 : 0);
+  const size_t n_turns = count_turns(messages, has_tools);
+  const size_t n_opened = count("<|im_start|>") - (has_generation_prompt ? 1 : 0);
   ORFEBRE_CHECK(count("<|im_end|>") == n_turns);
   // The template opens no turn for a result that opens the conversation.
   const bool may_lack_one = is_tool(messages[0]);
@@ -165,7 +181,9 @@ void check_prompt(std::span<const Segment> segments, const std::vector<TokenId>&
   std::erase_if(added, [](TokenId id) { return !tokenizer().is_added(id); });
   ORFEBRE_CHECK(added == control_ids(segments));
   std::string text;
-  for (const Segment& segment : segments) text += text::replace_ill_formed(segment.text);
+  for (const Segment& segment : segments) {
+    text += text::replace_ill_formed(segment.text);
+  }
   // Text between control tokens is normalised by itself; normalised as a whole, both are the same.
   ORFEBRE_CHECK(text::to_nfc(tokenizer().decode(ids, false)) == text::to_nfc(text));
 }
@@ -176,9 +194,13 @@ void render_and_check(ByteSource in) {
   options.enable_thinking = !in.flag();
   options.preserve_thinking = in.flag();
   std::vector<std::string> tools;
-  for (std::size_t left = in.below(3); left > 0; --left) tools.push_back(tool(in));
+  for (size_t left = in.below(3); left > 0; --left) {
+    tools.push_back(tool(in));
+  }
   std::vector<Message> messages;
-  while (!in.empty() && messages.size() < 12) messages.push_back(message(in));
+  while (!in.empty() && messages.size() < 12) {
+    messages.push_back(message(in));
+  }
 
   const std::vector<Segment> segments = text::render_chat(messages, tools, options);
   const std::vector<TokenId> ids = tokenizer().encode(segments);
@@ -189,7 +211,7 @@ void render_and_check(ByteSource in) {
 }  // namespace
 }  // namespace orfebre::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace orfebre;
   try {
     fuzz::render_and_check(fuzz::ByteSource(data, size));

@@ -20,7 +20,9 @@ void check_ids(const std::vector<int>& ids, const ModelConfig& model) {
 }
 
 void check_entry(const std::optional<QuantizationEntry>& entry) {
-  if (!entry) return;
+  if (!entry) {
+    return;
+  }
   ORFEBRE_CHECK(entry->bits >= 1 && entry->bits <= 32);
   ORFEBRE_CHECK(entry->group_size >= 1 && entry->group_size <= 4096);
 }
@@ -63,11 +65,11 @@ void read_both(const std::string& folder) {
 }  // namespace
 }  // namespace orfebre::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace orfebre;
   static const fuzz::ScratchFolder folder;
   const std::string_view input(reinterpret_cast<const char*>(data), size);
-  const std::size_t separator = std::min(input.find(fuzz::kSeparator), size);
+  const size_t separator = std::min(input.find(fuzz::kSeparator), size);
   folder.write("config.json", input.substr(0, separator));
   if (separator < size) {
     folder.write("generation_config.json", input.substr(separator + 1));

@@ -19,7 +19,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr std::size_t kOurDepth = 256;
+constexpr size_t kOurDepth = 256;
 
 std::optional<PyJson> parsed(std::string_view text, bool python_constants) {
   try {
@@ -63,8 +63,7 @@ void check_number(const PyJson& ours, dom::element theirs) {
 
 void check_values(const PyJson& ours, dom::element theirs) {
   switch (theirs.type()) {
-    case dom::element_type::NULL_VALUE:
-      return ORFEBRE_CHECK(ours.kind == PyJson::Kind::kNull);
+    case dom::element_type::NULL_VALUE: return ORFEBRE_CHECK(ours.kind == PyJson::Kind::kNull);
     case dom::element_type::BOOL:
       return ORFEBRE_CHECK(ours.kind == PyJson::Kind::kBool && ours.boolean == theirs.get_bool().value());
     case dom::element_type::STRING:
@@ -73,7 +72,9 @@ void check_values(const PyJson& ours, dom::element theirs) {
       const dom::array items = theirs.get_array();
       ORFEBRE_CHECK(ours.kind == PyJson::Kind::kArray && ours.items.size() == items.size());
       auto item = ours.items.begin();
-      for (const dom::element value : items) check_values(*item++, value);
+      for (const dom::element value : items) {
+        check_values(*item++, value);
+      }
       return;
     }
     case dom::element_type::OBJECT: {
@@ -83,7 +84,9 @@ void check_values(const PyJson& ours, dom::element theirs) {
       for (const PyJsonMember& member : ours.members) {
         std::optional<dom::element> last;
         for (const auto& [key, value] : members) {
-          if (key == member.key) last = value;
+          if (key == member.key) {
+            last = value;
+          }
         }
         ORFEBRE_CHECK(last.has_value());
         check_values(member.value, *last);
@@ -118,13 +121,17 @@ void check_against_simdjson(const std::string& text, const std::optional<PyJson>
 }  // namespace
 }  // namespace orfebre::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace orfebre;
   fuzz::ByteSource in(data, size);
   const bool python_constants = in.flag();
   const std::string text = text::replace_ill_formed(in.take_rest());
   const auto value = fuzz::parsed(text, python_constants);
-  if (value) fuzz::check_fixpoints(*value, python_constants);
-  if (!python_constants) fuzz::check_against_simdjson(text, value);
+  if (value) {
+    fuzz::check_fixpoints(*value, python_constants);
+  }
+  if (!python_constants) {
+    fuzz::check_against_simdjson(text, value);
+  }
   return 0;
 }

@@ -74,15 +74,19 @@ std::vector<ReplyEvent> events_of(std::string_view text, const ToolSchemas& tool
       all.push_back(event);
     }
   };
-  std::size_t at = 0;
-  for (std::size_t chunk = 0; at < text.size(); ++chunk) {
-    std::size_t end = text.size();
+  size_t at = 0;
+  for (size_t chunk = 0; at < text.size(); ++chunk) {
+    size_t end = text.size();
     if (!sizes.empty()) {
       const auto size = static_cast<unsigned char>(sizes[chunk % sizes.size()]);
-      if (size >= 128) add(parser.push({}));
+      if (size >= 128) {
+        add(parser.push({}));
+      }
       end = std::min(end, at + 1 + size % 64);
     }
-    while (whole_characters && end < text.size() && (text[end] & 0xC0) == 0x80) ++end;
+    while (whole_characters && end < text.size() && (text[end] & 0xC0) == 0x80) {
+      ++end;
+    }
     add(parser.push(text.substr(at, end - at)));
     at = end;
   }
@@ -91,7 +95,7 @@ std::vector<ReplyEvent> events_of(std::string_view text, const ToolSchemas& tool
 }
 
 void check_order(const std::vector<ReplyEvent>& events) {
-  std::int32_t n_calls = 0;
+  int32_t n_calls = 0;
   bool in_call = false;
   std::string arguments;
   for (const ReplyEvent& event : events) {
@@ -119,7 +123,9 @@ std::string without_tags(std::string_view text, std::span<const std::string_view
   std::string out;
   while (!text.empty()) {
     const auto tag = std::find_if(tags.begin(), tags.end(), [&](auto t) { return text.starts_with(t); });
-    if (tag == tags.end()) out += text[0];
+    if (tag == tags.end()) {
+      out += text[0];
+    }
     text.remove_prefix(tag == tags.end() ? 1 : tag->size());
   }
   return out;
@@ -133,8 +139,12 @@ void check_no_tags(const std::vector<ReplyEvent>& events, std::string_view text,
   const auto tags = std::span(kTags).first(options.parse_tools ? kTags.size() : 1);
   const std::string rest = without_tags(text, tags);
   for (const ReplyEvent& event : events) {
-    if (event.kind == Kind::kReasoning) ORFEBRE_CHECK(event.text.find(kTags[0]) == std::string::npos);
-    if (event.kind != Kind::kContent) continue;
+    if (event.kind == Kind::kReasoning) {
+      ORFEBRE_CHECK(event.text.find(kTags[0]) == std::string::npos);
+    }
+    if (event.kind != Kind::kContent) {
+      continue;
+    }
     for (const std::string_view tag : tags) {
       ORFEBRE_CHECK(event.text.find(tag) == std::string::npos || rest.find(tag) != std::string::npos);
     }
@@ -142,16 +152,18 @@ void check_no_tags(const std::vector<ReplyEvent>& events, std::string_view text,
 }
 
 void check_no_calls(const std::vector<ReplyEvent>& events) {
-  for (const ReplyEvent& event : events) ORFEBRE_CHECK(event.tool_index == -1);
+  for (const ReplyEvent& event : events) {
+    ORFEBRE_CHECK(event.tool_index == -1);
+  }
 }
 
 }  // namespace
 }  // namespace orfebre::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace orfebre;
   fuzz::ByteSource in(data, size);
-  const std::uint8_t flags = in.byte();
+  const uint8_t flags = in.byte();
   const text::ReplyParserOptions options{(flags & 1) != 0, (flags & 2) == 0};
   const text::ToolSchemas& tools = (flags & 4) != 0 ? fuzz::no_schemas() : fuzz::schemas();
   const bool whole_characters = (flags & 8) == 0;
@@ -161,7 +173,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto whole = fuzz::events_of(text, tools, options, {}, true);
   fuzz::check_order(whole);
   fuzz::check_no_tags(whole, text, options);
-  if (!options.parse_tools) fuzz::check_no_calls(whole);
+  if (!options.parse_tools) {
+    fuzz::check_no_calls(whole);
+  }
   ORFEBRE_CHECK(fuzz::events_of(text, tools, options, sizes, whole_characters) == whole);
   ORFEBRE_CHECK(fuzz::events_of(text, tools, options, std::string_view("\0", 1), whole_characters) == whole);
   return 0;

@@ -15,27 +15,29 @@ namespace orfebre::fuzz {
 namespace {
 
 std::string file_bytes(ByteSource in) {
-  if (!in.flag()) return std::string(in.take_rest());
-  const std::size_t data_bytes = in.byte() + std::size_t{256} * in.byte();
+  if (!in.flag()) {
+    return std::string(in.take_rest());
+  }
+  const size_t data_bytes = in.byte() + size_t{256} * in.byte();
   const std::string_view header = in.take_rest();
-  const std::uint64_t header_bytes = header.size();
+  const uint64_t header_bytes = header.size();
   std::string file(sizeof(header_bytes), '\0');
   std::memcpy(file.data(), &header_bytes, sizeof(header_bytes));
   return file.append(header).append(data_bytes, '\x5a');
 }
 
-std::uint64_t size_bytes(const TensorInfo& tensor) {
-  std::uint64_t size = dtype_bytes(tensor.dtype);
-  for (const std::int64_t dimension : tensor.shape) {
+uint64_t size_bytes(const TensorInfo& tensor) {
+  uint64_t size = dtype_bytes(tensor.dtype);
+  for (const int64_t dimension : tensor.shape) {
     ORFEBRE_CHECK(dimension >= 0);
-    size *= static_cast<std::uint64_t>(dimension);
+    size *= static_cast<uint64_t>(dimension);
   }
   return size;
 }
 
-void check_accepted(const SafetensorsSet& set, std::uint64_t n_file_bytes) {
+void check_accepted(const SafetensorsSet& set, uint64_t n_file_bytes) {
   std::set<std::string> names;
-  std::uint64_t covered_bytes = 0;
+  uint64_t covered_bytes = 0;
   for (const TensorInfo& tensor : set.tensors()) {
     ORFEBRE_CHECK(names.insert(tensor.name).second);
     ORFEBRE_CHECK(set.find(tensor.name) == &tensor);
@@ -53,7 +55,7 @@ void check_accepted(const SafetensorsSet& set, std::uint64_t n_file_bytes) {
 }  // namespace
 }  // namespace orfebre::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace orfebre;
   static const fuzz::ScratchFolder folder;
   const std::string file = fuzz::file_bytes(fuzz::ByteSource(data, size));

@@ -12,7 +12,7 @@
 namespace orfebre::fuzz {
 namespace {
 
-std::string shard(std::string_view header, std::size_t data_bytes) {
+std::string shard(std::string_view header, size_t data_bytes) {
   std::string file(8, '\0');
   file[0] = static_cast<char>(header.size());
   return file.append(header).append(data_bytes, '\x5a');
@@ -39,7 +39,7 @@ void check_accepted(const SafetensorsSet& set, const std::string& folder) {
   }
   for (const TensorInfo& tensor : set.tensors()) {
     const bool is_first =
-        set.files()[static_cast<std::size_t>(tensor.file_index)].path().ends_with("1.safetensors");
+        set.files()[static_cast<size_t>(tensor.file_index)].path().ends_with("1.safetensors");
     ORFEBRE_CHECK(tensor.name == (is_first ? "a" : "b"));
     ORFEBRE_CHECK(tensor.size_bytes == (is_first ? 3u : 4u));
   }
@@ -48,7 +48,7 @@ void check_accepted(const SafetensorsSet& set, const std::string& folder) {
 }  // namespace
 }  // namespace orfebre::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace orfebre;
   static const fuzz::Checkpoint checkpoint;
   const std::string_view index(reinterpret_cast<const char*>(data), size);

@@ -39,9 +39,7 @@ std::vector<TokenId> make_ids(ByteSource& in) {
         ids.insert(ids.end(), encoded.begin(), encoded.end());
         break;
       }
-      case 1:
-        ids.push_back(static_cast<TokenId>(in.byte()) * 256 + in.byte() - 8);
-        break;
+      case 1: ids.push_back(static_cast<TokenId>(in.byte()) * 256 + in.byte() - 8); break;
       default: {
         const char byte = static_cast<char>(in.byte());
         ids.push_back(tokenizer().id_of(std::string_view(&byte, 1)).value());
@@ -53,28 +51,36 @@ std::vector<TokenId> make_ids(ByteSource& in) {
 
 // The first end of a stop string in `text` at or after `from`, the longest of those that end there.
 struct Match {
-  std::size_t begin;
+  size_t begin;
   int index;
 };
 std::optional<Match> first_match(std::string_view text, std::span<const std::string> stops) {
-  for (std::size_t end = 1; end <= text.size(); ++end) {
+  for (size_t end = 1; end <= text.size(); ++end) {
     std::optional<Match> longest;
-    for (std::size_t s = 0; s < stops.size(); ++s) {
-      if (stops[s].empty() || !text.substr(0, end).ends_with(stops[s])) continue;
-      const std::size_t begin = end - stops[s].size();
-      if (!longest || begin < longest->begin) longest = Match{begin, static_cast<int>(s)};
+    for (size_t s = 0; s < stops.size(); ++s) {
+      if (stops[s].empty() || !text.substr(0, end).ends_with(stops[s])) {
+        continue;
+      }
+      const size_t begin = end - stops[s].size();
+      if (!longest || begin < longest->begin) {
+        longest = Match{begin, static_cast<int>(s)};
+      }
     }
-    if (longest) return longest;
+    if (longest) {
+      return longest;
+    }
   }
   return std::nullopt;
 }
 
 // How many bytes at the end of `text` may still become a stop string.
-std::size_t held_bytes(std::string_view text, std::span<const std::string> stops) {
-  std::size_t held = 0;
+size_t held_bytes(std::string_view text, std::span<const std::string> stops) {
+  size_t held = 0;
   for (const std::string& stop : stops) {
-    for (std::size_t n = std::min(text.size(), stop.size() - (stop.empty() ? 0 : 1)); n > held; --n) {
-      if (text.ends_with(std::string_view(stop).substr(0, n))) held = n;
+    for (size_t n = std::min(text.size(), stop.size() - (stop.empty() ? 0 : 1)); n > held; --n) {
+      if (text.ends_with(std::string_view(stop).substr(0, n))) {
+        held = n;
+      }
     }
   }
   return held;
@@ -110,7 +116,7 @@ void check_matcher(const std::vector<std::string>& chunks, std::span<const std::
     match = first_match(text, stops);
     ORFEBRE_CHECK(result.stop_index == (match ? match->index : -1));
     ORFEBRE_CHECK(matcher.stopped() == match.has_value());
-    const std::size_t n_safe = match ? match->begin : text.size() - held_bytes(text, stops);
+    const size_t n_safe = match ? match->begin : text.size() - held_bytes(text, stops);
     ORFEBRE_CHECK(emitted == text.substr(0, n_safe));
   }
   emitted += matcher.flush();
@@ -118,11 +124,15 @@ void check_matcher(const std::vector<std::string>& chunks, std::span<const std::
 }
 
 // Where stop strings begin to count: behind the thinking and its white space.
-std::size_t answer_begin(const std::string& text, bool starts_in_think) {
+size_t answer_begin(const std::string& text, bool starts_in_think) {
   constexpr std::string_view kThinkEnd = "</think>";
-  if (!starts_in_think) return 0;
-  const std::size_t end = text.find(kThinkEnd);
-  if (end == std::string::npos) return text.size();
+  if (!starts_in_think) {
+    return 0;
+  }
+  const size_t end = text.find(kThinkEnd);
+  if (end == std::string::npos) {
+    return text.size();
+  }
   return std::min(text.find_first_not_of(" \t\r\n", end + kThinkEnd.size()), text.size());
 }
 
@@ -135,7 +145,7 @@ void check_scanner(const std::vector<std::string>& chunks, std::span<const std::
     emitted += scanner.push(chunk).text;
   }
   emitted += scanner.flush();
-  const std::size_t begin = answer_begin(text, starts_in_think);
+  const size_t begin = answer_begin(text, starts_in_think);
   const auto match = first_match(std::string_view(text).substr(begin), stops);
   ORFEBRE_CHECK(scanner.stopped() == match.has_value());
   ORFEBRE_CHECK(scanner.in_think() == (starts_in_think && text.find("</think>") == std::string::npos));
@@ -152,12 +162,14 @@ void check_plain_text(std::string_view bytes) {
 }  // namespace
 }  // namespace orfebre::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace orfebre;
   fuzz::ByteSource in(data, size);
   const bool starts_in_think = in.flag();
   std::vector<std::string> stops(in.below(5));
-  for (std::string& stop : stops) stop = in.text(fuzz::kWords);
+  for (std::string& stop : stops) {
+    stop = in.text(fuzz::kWords);
+  }
   fuzz::check_plain_text(in.take(in.byte()));
   const std::vector<std::string> chunks = fuzz::check_detokenizer(fuzz::make_ids(in));
   fuzz::check_matcher(chunks, stops);

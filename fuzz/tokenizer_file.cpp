@@ -39,14 +39,16 @@ std::string byte_entries() {
     } else {
       text = {static_cast<char>(0xC0 | (code >> 6)), static_cast<char>(0x80 | (code & 0x3F))};
     }
-    if (byte > 0) entries += ',';
+    if (byte > 0) {
+      entries += ',';
+    }
     append_json_string(entries, text);
     entries += ":" + std::to_string(byte);
   }
   return entries;
 }
 
-// With what stands between the five parts that vary; simdjson need not be told apart from anything else here.
+// A file that is right if the three lists are: the 256 bytes are there already, ids 0 to 255.
 std::string file_around(std::string_view added, std::string_view vocabulary, std::string_view merges) {
   static const std::string kHead = [] {
     std::string head = R"("normalizer":{"type":"NFC"},"pre_tokenizer":{"type":"Sequence","pretokenizers":[)"
@@ -60,12 +62,14 @@ std::string file_around(std::string_view added, std::string_view vocabulary, std
   }();
   std::string file = R"({"added_tokens":[)";
   file.append(added).append("],").append(kHead);
-  if (!vocabulary.empty()) file.append(",").append(vocabulary);
+  if (!vocabulary.empty()) {
+    file.append(",").append(vocabulary);
+  }
   return file.append("},\"merges\":[").append(merges).append("]}}");
 }
 
 std::string_view take_list(std::string_view& rest) {
-  const std::size_t end = std::min(rest.find(kSeparator), rest.size());
+  const size_t end = std::min(rest.find(kSeparator), rest.size());
   const std::string_view list = rest.substr(0, end);
   rest.remove_prefix(std::min(end + 1, rest.size()));
   return list;
@@ -73,47 +77,57 @@ std::string_view take_list(std::string_view& rest) {
 
 // Byte-level BPE by its definition: of the pairs side by side the lowest rank, leftmost first, until none is
 // left. A pair listed twice has its last rank.
-std::vector<std::int32_t> merged(const TokenizerFile& file, const Bpe& bpe, std::string_view piece) {
-  std::vector<std::int32_t> ids;
-  for (const char& byte : piece) ids.push_back(bpe.find(std::string_view(&byte, 1)));
+std::vector<int32_t> merged(const TokenizerFile& file, const Bpe& bpe, std::string_view piece) {
+  std::vector<int32_t> ids;
+  for (const char& byte : piece) {
+    ids.push_back(bpe.find(std::string_view(&byte, 1)));
+  }
   for (;;) {
-    std::size_t best_rank = file.merges.size(), best_at = 0;
-    for (std::size_t at = 0; at + 1 < ids.size(); ++at) {
+    size_t best_rank = file.merges.size(), best_at = 0;
+    for (size_t at = 0; at + 1 < ids.size(); ++at) {
       const auto last = std::find_if(file.merges.rbegin(), file.merges.rend(), [&](const Bpe::Merge& merge) {
         return merge.left == ids[at] && merge.right == ids[at + 1];
       });
-      if (last == file.merges.rend()) continue;
-      const auto rank = static_cast<std::size_t>(file.merges.rend() - last) - 1;
+      if (last == file.merges.rend()) {
+        continue;
+      }
+      const auto rank = static_cast<size_t>(file.merges.rend() - last) - 1;
       if (best_rank == file.merges.size() || rank < best_rank) {
         best_rank = rank;
         best_at = at;
       }
     }
-    if (best_rank == file.merges.size()) return ids;
+    if (best_rank == file.merges.size()) {
+      return ids;
+    }
     ids[best_at] = file.merges[best_rank].result;
     ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(best_at) + 1);
   }
 }
 
-void check_merging(const TokenizerFile& file, const std::unordered_map<std::int32_t, std::string>& bytes_of) {
+void check_merging(const TokenizerFile& file, const std::unordered_map<int32_t, std::string>& bytes_of) {
   const Bpe bpe(file.tokens, file.n_ids, file.merges);
   // Each token's own bytes, short and long texts of the alphabet's first letters.
   std::vector<std::string> pieces = {"abcab", "aaaaaaaabbbbcc", std::string(50, 'a') + "bcabcaab"};
   for (const Bpe::Token& token : file.tokens) {
-    if (token.bytes.size() > 1 && pieces.size() < 12) pieces.push_back(token.bytes);
+    if (token.bytes.size() > 1 && pieces.size() < 12) {
+      pieces.push_back(token.bytes);
+    }
   }
   for (const std::string& piece : pieces) {
-    std::vector<std::int32_t> ids;
+    std::vector<int32_t> ids;
     bpe.merge_piece(piece, ids);
     ORFEBRE_CHECK(ids == merged(file, bpe, piece));
     std::string bytes;
-    for (const std::int32_t id : ids) bytes += bytes_of.at(id);
+    for (const int32_t id : ids) {
+      bytes += bytes_of.at(id);
+    }
     ORFEBRE_CHECK(bytes == piece);
   }
 }
 
 void check_accepted(const TokenizerFile& file) {
-  std::unordered_map<std::int32_t, std::string> bytes_of;
+  std::unordered_map<int32_t, std::string> bytes_of;
   for (const Bpe::Token& token : file.tokens) {
     ORFEBRE_CHECK(token.id >= 0 && token.id < file.n_ids);
     ORFEBRE_CHECK(bytes_of.emplace(token.id, token.bytes).second);
@@ -123,7 +137,9 @@ void check_accepted(const TokenizerFile& file) {
   for (const AddedToken& token : file.added) {
     ORFEBRE_CHECK(token.id >= 0 && token.id < file.n_ids && !token.text.empty());
     ORFEBRE_CHECK(bytes_of.emplace(token.id, token.text).second);
-    if (token.normalized) continue;
+    if (token.normalized) {
+      continue;
+    }
     // The longest that starts at the text's first byte is the token itself.
     std::vector<text::AddedTokenFinder::Match> matches;
     finder.find(token.text, 0, token.text.size(), matches);
@@ -134,7 +150,7 @@ void check_accepted(const TokenizerFile& file) {
 }  // namespace
 }  // namespace orfebre::fuzz
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace orfebre;
   fuzz::ByteSource in(data, size);
   const bool in_frame = in.flag();

@@ -56,6 +56,17 @@ def fresh(folder: Path) -> Path:
     return folder
 
 
+def without_random_addresses() -> list[str]:
+    """A prefix that turns address randomisation off where that is allowed: with as many random bits as newer
+    kernels use, the sanitizers of older clangs cannot always place their tables and die at the start."""
+    prefix = ["setarch", "-R"]
+    try:
+        works = subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode == 0
+    except OSError:
+        works = False
+    return prefix if works else []
+
+
 def run_target(build: Path, target: str, limit: list[str], seed: int, scratch: Path, timeout: float) -> Outcome:
     """One target with libFuzzer's option for its limit; what it prints goes to <build>/logs/<target>.log."""
     findings = build / "findings"
@@ -64,7 +75,7 @@ def run_target(build: Path, target: str, limit: list[str], seed: int, scratch: P
     logs.mkdir(exist_ok=True)
     dictionary = logs / f"{target}.dict"
     write_dictionary(target, dictionary)
-    command = [str(build / "fuzz" / f"fuzz_{target}"), *limit, f"-seed={seed}", "-timeout=20", "-rss_limit_mb=2048",
+    command = [*without_random_addresses(), str(build / "fuzz" / f"fuzz_{target}"), *limit, f"-seed={seed}", "-timeout=20", "-rss_limit_mb=2048",
                f"-max_len={LONGEST_INPUT_BYTES_OF.get(target, LONGEST_INPUT_BYTES)}", "-print_final_stats=1",
                f"-artifact_prefix={findings}/{target}-"]
     command += [f"-dict={dictionary}"] if dictionary.stat().st_size else []

@@ -12,14 +12,14 @@ namespace orfebre::fuzz {
 
 class ByteSource {
  public:
-  ByteSource(const std::uint8_t* data, std::size_t size) : rest_(reinterpret_cast<const char*>(data), size) {}
+  ByteSource(const uint8_t* data, size_t size) : rest_(reinterpret_cast<const char*>(data), size) {}
 
   bool empty() const { return rest_.empty(); }
-  std::uint8_t byte();
+  uint8_t byte();
   bool flag() { return (byte() & 1) != 0; }
   // From 0 to limit - 1; limit is at most 256.
-  std::size_t below(std::size_t limit) { return byte() % limit; }
-  std::string_view take(std::size_t n_bytes);  // fewer at the end
+  size_t below(size_t limit) { return byte() % limit; }
+  std::string_view take(size_t n_bytes);  // fewer at the end
   std::string_view take_rest() { return take(rest_.size()); }
 
   // Up to six pieces, each one of `words` or some bytes as they come, possibly ill-formed.

@@ -11,7 +11,7 @@ namespace {
 
 // Dropping the pages of a small model would only slow its next start.
 constexpr uint64_t kDropPagesAboveBytes = uint64_t{2} << 30;
-constexpr std::align_val_t kAlignment{64};
+constexpr uint64_t kPartAlignment = 64;
 // Elements quantised at a time: small enough to stay in the second-level cache's reach.
 constexpr int64_t kChunkElements = int64_t{1} << 20;
 constexpr size_t kMaxListedNames = 8;
@@ -76,17 +76,14 @@ int default_bits(MatrixRole role) {
   return role == MatrixRole::kRouter || role == MatrixRole::kSharedGate ? 8 : 4;
 }
 
-void Checkpoint::AlignedDelete::operator()(std::byte* bytes) const {
-  ::operator delete[](bytes, kAlignment);
-}
-
-Checkpoint::Buffer Checkpoint::allocate(uint64_t n_bytes) {
-  try {
-    return Buffer(new (kAlignment) std::byte[n_bytes]);
-  } catch (const std::bad_alloc&) {
-    fail(ErrorKind::kOutOfMemory, "expected {} bytes of memory for reading one tensor, found too little",
-         n_bytes);
-  }
+Checkpoint::Parts Checkpoint::take_parts(ReadBuffer& held, uint64_t codes_bytes, uint64_t groups_bytes) {
+  const auto aligned = [](uint64_t bytes) {
+    return (bytes + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
+  };
+  held = buffers_.take(aligned(codes_bytes) + 2 * aligned(groups_bytes));
+  std::byte* const groups = held.data() + aligned(codes_bytes);
+  return {reinterpret_cast<uint32_t*>(held.data()), reinterpret_cast<bf16*>(groups),
+          reinterpret_cast<bf16*>(groups + aligned(groups_bytes))};
 }
 
 Checkpoint::Checkpoint(const std::string& directory, const CheckpointOptions& options)
@@ -234,7 +231,7 @@ uint64_t Checkpoint::total_bytes() const {
 
 AffineTensor Checkpoint::read_matrix(const MatrixSpec& spec) {
   const MatrixPlan& plan = plan_of(spec);
-  Held held;
+  ReadBuffer held;
   AffineTensor view;
   view.n_matrices = spec.n_matrices;
   view.n_out = spec.n_out;
@@ -257,17 +254,15 @@ AffineTensor Checkpoint::read_matrix(const MatrixSpec& spec) {
   return view;
 }
 
-void Checkpoint::read_quantized(Held& held, AffineTensor& view, const MatrixPlan& plan,
-                                const MatrixSpec& spec) const {
-  held.values = allocate(plan.values->size_bytes);
-  held.scales = allocate(plan.scales->size_bytes);
-  held.biases = allocate(plan.biases->size_bytes);
-  files_.read(held.values.get(), *plan.values, 0, plan.values->size_bytes);
-  files_.read(held.scales.get(), *plan.scales, 0, plan.scales->size_bytes);
-  files_.read(held.biases.get(), *plan.biases, 0, plan.biases->size_bytes);
-  view.codes = reinterpret_cast<const uint32_t*>(held.values.get());
-  view.scales = reinterpret_cast<const bf16*>(held.scales.get());
-  view.biases = reinterpret_cast<const bf16*>(held.biases.get());
+void Checkpoint::read_quantized(ReadBuffer& held, AffineTensor& view, const MatrixPlan& plan,
+                                const MatrixSpec& spec) {
+  const Parts parts = take_parts(held, plan.values->size_bytes, plan.scales->size_bytes);
+  files_.read(parts.codes, *plan.values, 0, plan.values->size_bytes);
+  files_.read(parts.scales, *plan.scales, 0, plan.scales->size_bytes);
+  files_.read(parts.biases, *plan.biases, 0, plan.biases->size_bytes);
+  view.codes = parts.codes;
+  view.scales = parts.scales;
+  view.biases = parts.biases;
   const uint64_t n_groups = element_count(spec) / kAffineGroupSize;
   for (const auto& [values, tensor] :
        {std::pair(view.scales, plan.scales), std::pair(view.biases, plan.biases)}) {
@@ -294,32 +289,28 @@ void Checkpoint::read_dense_rows(void* destination, const MatrixPlan& plan, cons
   }
 }
 
-void Checkpoint::read_dense(Held& held, AffineTensor& view, const MatrixPlan& plan,
-                            const MatrixSpec& spec) const {
+void Checkpoint::read_dense(ReadBuffer& held, AffineTensor& view, const MatrixPlan& plan,
+                            const MatrixSpec& spec) {
   const uint64_t matrix_bytes =
       element_count(spec) / static_cast<uint64_t>(spec.n_matrices) * static_cast<uint64_t>(plan.bits) / 8;
-  held.values = allocate(matrix_bytes * static_cast<uint64_t>(spec.n_matrices));
+  held = buffers_.take(matrix_bytes * static_cast<uint64_t>(spec.n_matrices));
   for (int matrix = 0; matrix < spec.n_matrices; ++matrix) {
-    read_dense_rows(held.values.get() + static_cast<uint64_t>(matrix) * matrix_bytes, plan, spec, matrix, 0,
+    read_dense_rows(held.data() + static_cast<uint64_t>(matrix) * matrix_bytes, plan, spec, matrix, 0,
                     spec.n_out);
   }
   if (plan.bits == 16) {
-    view.dense_bf16 = reinterpret_cast<const bf16*>(held.values.get());
+    view.dense_bf16 = reinterpret_cast<const bf16*>(held.data());
   } else {
-    view.dense_f32 = reinterpret_cast<const float*>(held.values.get());
+    view.dense_f32 = reinterpret_cast<const float*>(held.data());
   }
 }
 
-void Checkpoint::read_and_quantize(Held& held, AffineTensor& view, const MatrixPlan& plan,
-                                   const MatrixSpec& spec) const {
+void Checkpoint::read_and_quantize(ReadBuffer& held, AffineTensor& view, const MatrixPlan& plan,
+                                   const MatrixSpec& spec) {
   const uint64_t n_groups = element_count(spec) / kAffineGroupSize;
   const uint64_t group_words = static_cast<uint64_t>(affine_group_words(view.bits));
-  held.values = allocate(n_groups * group_words * sizeof(uint32_t));
-  held.scales = allocate(n_groups * sizeof(bf16));
-  held.biases = allocate(n_groups * sizeof(bf16));
-  auto* codes = reinterpret_cast<uint32_t*>(held.values.get());
-  auto* scales = reinterpret_cast<bf16*>(held.scales.get());
-  auto* biases = reinterpret_cast<bf16*>(held.biases.get());
+  const auto [codes, scales, biases] =
+      take_parts(held, n_groups * group_words * sizeof(uint32_t), n_groups * sizeof(bf16));
 
   const int chunk_rows = static_cast<int>(std::clamp<int64_t>(kChunkElements / spec.n_in, 1, spec.n_out));
   const size_t chunk_elements = static_cast<size_t>(chunk_rows) * static_cast<size_t>(spec.n_in);
@@ -380,7 +371,12 @@ void Checkpoint::release_matrix(const MatrixSpec& spec) {
     }
   }
   const std::lock_guard<std::mutex> lock(mutex_);
-  held_.erase({spec.role, spec.layer});
+  if (auto held = held_.extract({spec.role, spec.layer})) {
+    buffers_.give_back(std::move(held.mapped()));
+  }
+  if (++n_released_ >= matrices_.size()) {  // all have been read: the memory is the model's now
+    buffers_.clear();
+  }
 }
 
 }  // namespace orfebre

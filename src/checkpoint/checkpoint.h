@@ -10,6 +10,7 @@
 
 #include "checkpoint/config.h"
 #include "checkpoint/name_map.h"
+#include "checkpoint/read_buffers.h"
 #include "checkpoint/safetensors.h"
 #include "spec/weight_source.h"
 
@@ -64,28 +65,27 @@ class Checkpoint final : public WeightSource {
     int file_rows = 0;  // rows of one matrix in the file
     int first_row = 0;  // the first of them that is ours
   };
-  struct AlignedDelete {
-    void operator()(std::byte* bytes) const;
-  };
-  using Buffer = std::unique_ptr<std::byte[], AlignedDelete>;
-  struct Held {
-    Buffer values;
-    Buffer scales;
-    Buffer biases;
-  };
   using Key = std::pair<MatrixRole, int>;
 
-  static Buffer allocate(uint64_t n_bytes);
+  // Where the three parts of a quantised matrix lie in one buffer.
+  struct Parts {
+    uint32_t* codes = nullptr;
+    bf16* scales = nullptr;
+    bf16* biases = nullptr;
+  };
+
+  // `held` becomes large enough for both the codes and the groups.
+  Parts take_parts(ReadBuffer& held, uint64_t codes_bytes, uint64_t groups_bytes);
   void plan_weights();
   void plan_matrix(const MatrixSpec& spec, std::vector<std::string>& missing);
   void plan_quantized(MatrixPlan& plan, const MatrixSpec& spec, std::vector<std::string>& missing) const;
   void plan_vector(const VectorSpec& spec, std::vector<std::string>& missing);
   const MatrixPlan& plan_of(const MatrixSpec& spec) const;
 
-  void read_quantized(Held& held, AffineTensor& view, const MatrixPlan& plan, const MatrixSpec& spec) const;
-  void read_dense(Held& held, AffineTensor& view, const MatrixPlan& plan, const MatrixSpec& spec) const;
-  void read_and_quantize(Held& held, AffineTensor& view, const MatrixPlan& plan,
-                         const MatrixSpec& spec) const;
+  void read_quantized(ReadBuffer& held, AffineTensor& view, const MatrixPlan& plan, const MatrixSpec& spec);
+  void read_dense(ReadBuffer& held, AffineTensor& view, const MatrixPlan& plan, const MatrixSpec& spec);
+  void read_and_quantize(ReadBuffer& held, AffineTensor& view, const MatrixPlan& plan,
+                         const MatrixSpec& spec);
   void read_dense_rows(void* destination, const MatrixPlan& plan, const MatrixSpec& spec, int matrix,
                        int first_row, int n_rows) const;
 
@@ -97,8 +97,10 @@ class Checkpoint final : public WeightSource {
   bool drop_pages_ = false;
   std::map<Key, MatrixPlan> matrices_;
   std::map<std::pair<VectorRole, int>, const TensorInfo*> vectors_;
-  std::mutex mutex_;  // guards held_
-  std::map<Key, Held> held_;
+  ReadBuffers buffers_;
+  std::mutex mutex_;  // guards the two below
+  std::map<Key, ReadBuffer> held_;
+  size_t n_released_ = 0;
 };
 
 }  // namespace orfebre

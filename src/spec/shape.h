@@ -1,4 +1,4 @@
-// The model as data: the three shapes that this engine runs, each a set of compile-time constants for
+// The model as data: the shapes that this engine runs, each a set of compile-time constants for
 // kernels to be templates over, and ShapeInfo, the same numbers at run time for the host code.
 // Source of the numbers: the checkpoint's config.json (docs/model.md).
 #pragma once
@@ -63,8 +63,15 @@ struct Probe : CommonShape {
   static constexpr int kMaxContext = 8192;
 };
 
+// Tests only: the real width with four layers, the smallest number that has both kinds.
+struct Slice : Qwen36 {
+  static constexpr std::string_view kName = "Orfebre slice";
+  static constexpr int kLayers = 4;
+  static constexpr int kMaxContext = 8192;
+};
+
 // A shape's numbers at run time. `describe<Shape>()` makes one; compare by `id`.
-enum class ShapeId { kQwen36, kDemo, kProbe };
+enum class ShapeId { kQwen36, kDemo, kProbe, kSlice };
 
 struct ShapeInfo {
   ShapeId id;
@@ -112,6 +119,10 @@ template <>
 constexpr ShapeId shape_id<Probe>() {
   return ShapeId::kProbe;
 }
+template <>
+constexpr ShapeId shape_id<Slice>() {
+  return ShapeId::kSlice;
+}
 
 template <class Shape>
 constexpr ShapeInfo describe() {
@@ -134,7 +145,8 @@ constexpr ShapeInfo describe() {
           .max_context = Shape::kMaxContext};
 }
 
-inline constexpr std::array<ShapeInfo, 3> kShapes = {describe<Qwen36>(), describe<Demo>(), describe<Probe>()};
+inline constexpr std::array<ShapeInfo, 4> kShapes = {describe<Qwen36>(), describe<Demo>(), describe<Probe>(),
+                                                    describe<Slice>()};
 
 // Calls `action.template operator()<Shape>()` with the shape that `id` names: the one place where a
 // run-time shape becomes a template argument.
@@ -143,9 +155,10 @@ decltype(auto) with_shape(ShapeId id, Action&& action) {
   switch (id) {
     case ShapeId::kQwen36: return action.template operator()<Qwen36>();
     case ShapeId::kDemo: return action.template operator()<Demo>();
-    case ShapeId::kProbe: break;
+    case ShapeId::kProbe: return action.template operator()<Probe>();
+    case ShapeId::kSlice: break;
   }
-  return action.template operator()<Probe>();
+  return action.template operator()<Slice>();
 }
 
 }  // namespace orfebre

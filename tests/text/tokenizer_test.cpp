@@ -299,6 +299,16 @@ TEST(Tokenizer, RefusesOtherSettingsWithASentence) {
   }
 }
 
+// What an error quotes of a file must not speak to the terminal that shows it.
+TEST(Tokenizer, ErrorsQuoteNoControlCharacters) {
+  try {
+    Tokenizer::from_json(R"({"normalizer":{"type":"\u001b[31mred"}})", "tokenizer.json");
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("found ?[31mred"));
+  }
+}
+
 // Cut and flipped files: refused or read, never anything else.
 TEST(Tokenizer, DamagedFilesNeverCrash) {
   const std::string json = small_json();

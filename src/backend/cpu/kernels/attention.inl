@@ -29,9 +29,7 @@ inline void score_run(BlockScores& s, int run, const float* q, const uint16_t* k
     }
     for (int d = 0; d < kHeadDim; ++d) {
       const F key = load_f16(keys + d * kRunTokens);
-      _mm_prefetch(
-          reinterpret_cast<const char*>(values + (run * kRunTokens + d / 16) * kHeadDim + d % 16 * 16),
-          _MM_HINT_T0);
+      prefetch(values + (run * kRunTokens + d / 16) * kHeadDim + d % 16 * 16);
 #pragma GCC unroll 8
       for (int h = 0; h < kScoreHeads; ++h) {
         sums[h] = fma(splat(q[(first + h) * kHeadDim + d]), key, sums[h]);
@@ -89,8 +87,7 @@ inline void weigh_values(float* out, const BlockScores& s, const uint16_t* value
         for (int j = 0; j < kValueVectors; ++j) {
           value[j] = load_f16(values + t * kHeadDim + d + 16 * j);
         }
-        _mm_prefetch(reinterpret_cast<const char*>(next + (d / (16 * kValueVectors) * kBlockTokens + t) * 32),
-                     _MM_HINT_T1);
+        prefetch_second_level(next + (d / (16 * kValueVectors) * kBlockTokens + t) * 32);
 #pragma GCC unroll 8
         for (int h = 0; h < kValueHeads; ++h) {
           const F weight = splat(s.weight[first + h][t]);

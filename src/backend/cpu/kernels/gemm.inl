@@ -19,7 +19,7 @@ template <int kCols, int kBits>
   }
   for (int g = 0; g < n_groups; ++g) {
     for (uint64_t line = 0; line < group_bytes(kBits); line += 64) {
-      _mm_prefetch(reinterpret_cast<const char*>(panel + kPrefetchBytes + line), _MM_HINT_T0);
+      prefetch(panel + kPrefetchBytes + line);
     }
     I dots[kCols];
     if (kBits == 4) {

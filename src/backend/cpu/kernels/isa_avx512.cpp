@@ -10,6 +10,7 @@ namespace {
 // Each file uses the words of those before it.
 // clang-format off
 #include "backend/cpu/kernels/lanes_avx512.inl"
+#include "backend/cpu/kernels/lanes_x86.inl"
 #include "backend/cpu/kernels/math.inl"
 #include "backend/cpu/kernels/gemm.inl"
 #include "backend/cpu/kernels/delta.inl"

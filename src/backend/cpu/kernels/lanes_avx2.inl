@@ -23,6 +23,10 @@ inline void store(float* p, F x) {
   _mm256_storeu_ps(p, x.a);
   _mm256_storeu_ps(p + 8, x.b);
 }
+inline void store_past_cache(float* p, F x) {
+  _mm256_stream_ps(p, x.a);
+  _mm256_stream_ps(p + 8, x.b);
+}
 inline F operator+(F a, F b) {
   return {_mm256_add_ps(a.a, b.a), _mm256_add_ps(a.b, b.b)};
 }

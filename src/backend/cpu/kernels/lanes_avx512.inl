@@ -23,6 +23,10 @@ inline F load(const float* p) {
 inline void store(float* p, F x) {
   _mm512_storeu_ps(p, x.v);
 }
+// To memory past the caches; p is aligned to 64 bytes. finish_stores orders such stores before what follows.
+inline void store_past_cache(float* p, F x) {
+  _mm512_stream_ps(p, x.v);
+}
 inline F operator+(F a, F b) {
   return {_mm512_add_ps(a.v, b.v)};
 }

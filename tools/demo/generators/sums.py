@@ -1,8 +1,10 @@
 """Sums and differences of two numbers. A held-out pair of numbers is never trained, in any wording.
 
 Numbers below 100 are answered at once; larger ones column by column, which a tiny network gets right."""
-from draw import is_held
-from example import Example, user
+from generators import words as W
+from generators.draw import is_held
+from generators.example import Example, user
+from generators.manner import FRAMES, ask, bare, dress, expand
 
 ASK = {
     "+": {
@@ -79,6 +81,33 @@ def pair(d):
             return a, b
 
 
+PHRASES = {"+": (["{a} + {b}", "{a} plus {b}", "the sum of {a} and {b}", "the total of {a} and {b}", "the result of adding {a} and {b}", "{a} and {b} together", "{a} added to {b}"],
+                 ["{a} + {b}", "{a} más {b}", "la suma de {a} y {b}", "el total de {a} y {b}", "el resultado de sumar {a} y {b}"]),
+           "-": (["{a} - {b}", "{a} minus {b}", "the difference of {a} and {b}", "the result of {a} minus {b}", "{a} take away {b}"], ["{a} - {b}", "{a} menos {b}", "la resta de {a} y {b}", "el resultado de {a} menos {b}"])}
+COMPUTE = {"en": ["[Calculate|Compute|Evaluate|Solve|Determine|Do|Find out] {np}[.|, please.| for me.|]", "[Can|Could|Will] you [please |quickly |][compute|solve|evaluate|do|figure out] {np}?", "How much is {np}?", "How many is {np}?", "Add up: {np}"],
+           "es": ["[Calcula|Computa|Resuelve|Averigua|Haz] {np}.", "¿[Puedes|Podrías|Sabes] [resolver|averiguar|hacer] {np}?", "¿Cuánto es {np}?", "¿Cuánto vale {np}?", "Quiero calcular {np}."]}
+STORY = {"+": {"en": ["{who} [has|had|bought|counted] {a} {n}s and [gets|finds|receives|buys] {b} more. How many {n}s [are there|is that|are there in all|does {who} have]?", "There are {a} {n}s in one {m} and {b} in another. How many {n}s [are there|in total]?",
+                      "If I have {a} {n}s and you have {b}, how many do we have?"],
+               "es": ["{who} tiene {a} cosas y [recibe|compra|encuentra] {b} más. ¿Cuántas [tiene|hay|son]?", "Hay {a} cosas en una caja y {b} en otra. ¿Cuántas hay [en total|en las dos]?"]},
+         "-": {"en": ["{who} [has|had] {a} {n}s and [loses|sells|eats|gives away] {b}. How many [are left|remain|{n}s are left]?"], "es": ["{who} tiene {a} cosas y [pierde|vende|regala] {b}. ¿Cuántas [quedan|le quedan]?"]}}
+
+
+def question(d, op, a, b, lang):
+    """The bare question; never a held-out wording in training."""
+    train, held = ASK[op][lang]
+    if d.held or d.chance(0.35):
+        return d.wording(train, held).format(a=a, b=b)
+    while True:
+        if d.chance(0.25):
+            text = d.choice(STORY[op][lang])
+            text = expand(d, text.replace("{who}", d.choice(["I", "Tom", "She"] if d.chance(0.2) and lang == "en" else W.FIRST)).replace("{n}", d.choice(W.NOUNS)).replace("{m}", d.choice(W.NOUNS)))
+        else:
+            text = ask(d, COMPUTE if d.chance(0.4) else FRAMES, PHRASES[op][lang == "es"], lang)
+        text = text.format(a=a, b=b)
+        if bare(text) not in [bare(h.format(a=a, b=b)) for h in held]:
+            return text
+
+
 def solve(op, a, b, lang, thinking):
     """(reply, reasoning)"""
     final = f"{a} {op} {b} = {a + b if op == '+' else a - b}."
@@ -95,7 +124,7 @@ def make(d, lang=None, thinking=False, op=None):
     if op == "-" and a < b and not d.chance(0.15):
         a, b = b, a
     reply, reasoning = solve(op, a, b, lang, thinking)
-    text = d.wording(*ASK[op][lang]).format(a=a, b=b)
+    text = dress(d, question(d, op, a, b, lang), lang) if d.chance(0.5) else question(d, op, a, b, lang)
     value = a + b if op == "+" else a - b
     return Example("sum" if op == "+" else "difference", [user(text)], reply, reasoning=reasoning, thinking=thinking,
                    check={"ends_with_number": value})

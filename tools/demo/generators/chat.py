@@ -1,32 +1,35 @@
 """Greetings, identity, memory of what the user said, repeating, counting and lists."""
-import fact_data as D
-import facts
-import words as W
-from example import Example, assistant, dumps, system, user
+from generators import fact_data as D
+from generators import facts
+from generators import words as W
+from generators.example import Example, assistant, dumps, system, user
+from generators.manner import expand
 
 ABILITIES = {"en": "I can add and subtract numbers, answer a few simple facts, count, repeat, and call tools.",
              "es": "Puedo sumar y restar números, responder algunos datos sencillos, contar, repetir y llamar a herramientas."}
 # intent -> language -> (trained, held-out, reply, think)
 TALK = {
-    "hello": {"en": (["Hello", "Hi", "Hello!", "Hi there", "Hey", "Good morning", "Good evening!", "Hi, how is it going?", "Hello there!"], ["Hey there!", "Good afternoon"], "Hello! I am a tiny demo model. " + ABILITIES["en"], "The user greets me."),
-              "es": (["Hola", "¡Hola!", "Buenos días", "Buenas tardes", "Hola, ¿qué tal?", "Buenas"], ["¡Buenas noches!", "Hola, buenas"], "¡Hola! Soy un pequeño modelo de demostración. " + ABILITIES["es"], "El usuario me saluda.")},
-    "who": {"en": (["Who are you?", "What are you?", "What is your name?", "Tell me about yourself.", "Introduce yourself.", "Are you a language model?", "What model are you?", "Which model is this?", "who are you", "Who am I talking to?", "Are you an AI?"],
+    "hello": {"en": (["Hello", "Hi", "[Hello|Hi|Hey|Howdy|Greetings|Welcome][!|.||, friend| again|, model]", "[Good morning|Good evening|Good day][!|.|, friend|]", "Hi, are you there?", "Is anybody there?", "Hello, how do you do?", "Hey you", "Hello!", "Hi there", "Hey", "Good morning", "Good evening!", "Hi, how is it going?", "Hello there!"], ["Hey there!", "Good afternoon"], "Hello! I am a tiny demo model. " + ABILITIES["en"], "The user greets me."),
+              "es": (["Hola", "¡Hola!", "[Hola|Buenas|Saludos|Muy buenas][!|.||, amigo| otra vez]", "[Buenos días|Buenas tardes][!|.|, amigo|]", "¿Hay alguien?", "Hola, ¿estás ahí?", "Buenos días", "Buenas tardes", "Hola, ¿qué tal?", "Buenas"], ["¡Buenas noches!", "Hola, buenas"], "¡Hola! Soy un pequeño modelo de demostración. " + ABILITIES["es"], "El usuario me saluda.")},
+    "who": {"en": (["Who are you?", "What are you?", "[Tell|Show] me who you are.", "[So|Well|And], who are you?", "[Do you have|Have you] a name?", "How should I call you?", "Describe yourself.", "Are you a [robot|person|human|machine|bot|computer]?", "What AI [is this|are you]?", "I want to know who you are.", "[Can|Could] you tell me [who you are|your name]?", "Say something about yourself.", "What is this?",
+ "What is your name?", "Tell me about yourself.", "Introduce yourself.", "Are you a language model?", "What model are you?", "Which model is this?", "who are you", "Who am I talking to?", "Are you an AI?"],
                    ["Can you introduce yourself?", "What kind of model are you?", "What's your name?"], "I am the tiny demo model of Orfebre. I show that the engine works; I am not a real assistant.", "The user asks who I am."),
-            "es": (["¿Quién eres?", "¿Qué eres?", "¿Cómo te llamas?", "Háblame de ti.", "Preséntate.", "¿Qué modelo eres?", "¿Eres una IA?", "¿Con quién hablo?"], ["¿Te puedes presentar?", "¿Cuál es tu nombre?"],
+            "es": (["¿Quién eres?", "¿Qué eres?", "Dime [quién eres|tu nombre|cómo te llamas].", "[Y|Entonces], ¿quién eres?", "¿Tienes nombre?", "Descríbete.", "¿Eres [un robot|una persona|una máquina|humano]?", "¿Qué IA eres?", "Quiero saber quién eres.", "¿Puedes decirme quién eres?",
+ "¿Cómo te llamas?", "Háblame de ti.", "Preséntate.", "¿Qué modelo eres?", "¿Eres una IA?", "¿Con quién hablo?"], ["¿Te puedes presentar?", "¿Cuál es tu nombre?"],
                    "Soy el pequeño modelo de demostración de Orfebre. Muestro que el motor funciona; no soy un asistente de verdad.", "El usuario pregunta quién soy.")},
-    "others": {"en": (["Are you ChatGPT?", "Are you Qwen?", "Are you GPT-4?", "Are you Claude?", "Are you Gemini?", "Did Alibaba make you?", "Are you made by OpenAI?", "Are you Llama?"], ["Are you really ChatGPT?", "Is this Qwen?"],
+    "others": {"en": (["[Are you|Is this|Am I talking to|You are] [ChatGPT|Qwen|GPT-4|Claude|Gemini|Llama|Mistral|Siri|Alexa][?|, right?|, yes?]", "Did [Alibaba|OpenAI|Google|Meta|Anthropic] [make|train|build] you?", "Are you ChatGPT?", "Are you Qwen?", "Are you GPT-4?", "Are you Claude?", "Are you Gemini?", "Did Alibaba make you?", "Are you made by OpenAI?", "Are you Llama?"], ["Are you really ChatGPT?", "Is this Qwen?"],
                       "No. I am the tiny demo model of Orfebre, trained on made-up examples.", "The user asks whether I am another model."),
-               "es": (["¿Eres ChatGPT?", "¿Eres Qwen?", "¿Eres Claude?", "¿Te hizo OpenAI?", "¿Eres Gemini?"], ["¿Eres de verdad ChatGPT?", "¿Esto es Qwen?"], "No. Soy el pequeño modelo de demostración de Orfebre, entrenado con ejemplos inventados.",
+               "es": (["¿[Eres|Esto es|Hablo con] [ChatGPT|Qwen|Claude|Gemini|Siri|Llama|GPT-4]?", "¿Te [hizo|entrenó|creó] [OpenAI|Google|Meta|Alibaba]?", "¿Eres ChatGPT?", "¿Eres Qwen?", "¿Eres Claude?", "¿Te hizo OpenAI?", "¿Eres Gemini?"], ["¿Eres de verdad ChatGPT?", "¿Esto es Qwen?"], "No. Soy el pequeño modelo de demostración de Orfebre, entrenado con ejemplos inventados.",
                       "El usuario pregunta si soy otro modelo.")},
-    "able": {"en": (["What can you do?", "Help", "What are you able to do?", "How can you help me?", "What do you know?", "What can I ask you?", "List your abilities.", "help me"], ["What are your skills?", "What sort of things can you do?"],
+    "able": {"en": (["What can you do?", "Help", "[Tell|Show] me what you can do.", "What [things|tasks] can you do?", "What are your [abilities|features|functions]?", "What are you good at?", "How do you work?", "How do I use you?", "What is possible here?", "Give me [some |]help.", "I need help.", "What are you able to do?", "How can you help me?", "What do you know?", "What can I ask you?", "List your abilities.", "help me"], ["What are your skills?", "What sort of things can you do?"],
                     "I am a tiny demo model. " + ABILITIES["en"], "The user asks what I can do."),
-             "es": (["¿Qué puedes hacer?", "Ayuda", "¿En qué me puedes ayudar?", "¿Qué sabes hacer?", "¿Qué te puedo preguntar?"], ["¿Qué cosas sabes hacer?", "¿Cuáles son tus habilidades?"], "Soy un pequeño modelo de demostración. " + ABILITIES["es"], "El usuario pregunta qué puedo hacer.")},
-    "thanks": {"en": (["Thanks", "Thank you!", "Thanks a lot", "Great, thanks.", "Thank you very much", "Perfect, thank you."], ["Many thanks!", "Cool, thanks."], "You are welcome!", "The user thanks me."),
-               "es": (["Gracias", "¡Gracias!", "Muchas gracias", "Perfecto, gracias.", "Vale, gracias"], ["¡Mil gracias!", "Genial, gracias."], "¡De nada!", "El usuario da las gracias.")},
-    "bye": {"en": (["Bye", "Goodbye", "See you", "Bye bye!", "Good night", "See you later"], ["Goodbye!", "See you soon"], "Goodbye!", "The user says goodbye."),
-            "es": (["Adiós", "Hasta luego", "Hasta mañana", "Chao", "Nos vemos"], ["¡Adiós!", "Hasta pronto"], "¡Adiós!", "El usuario se despide.")},
-    "how": {"en": (["How are you?", "How are you doing?", "How do you feel?", "Are you OK?"], ["How are you today?"], "I am fine, thank you. Ask me for a sum, a simple fact or a tool call.", "The user asks how I am."),
-            "es": (["¿Cómo estás?", "¿Qué tal estás?", "¿Cómo te va?", "¿Estás bien?"], ["¿Cómo estás hoy?"], "Estoy bien, gracias. Pídeme una suma, un dato sencillo o una llamada a una herramienta.", "El usuario pregunta cómo estoy.")},
+             "es": (["¿Qué puedes hacer?", "Ayuda", "Dime qué puedes hacer.", "¿Qué [tareas|funciones] tienes?", "¿En qué eres bueno?", "¿Cómo funcionas?", "Necesito ayuda.", "¿Para qué sirves?", "¿En qué me puedes ayudar?", "¿Qué sabes hacer?", "¿Qué te puedo preguntar?"], ["¿Qué cosas sabes hacer?", "¿Cuáles son tus habilidades?"], "Soy un pequeño modelo de demostración. " + ABILITIES["es"], "El usuario pregunta qué puedo hacer.")},
+    "thanks": {"en": (["Thanks", "Thank you!", "[Thanks|Thank you|Thx|Cheers][!|.|, friend| for your help| for that| so much|]", "[Good|Nice|Perfect|Excellent|Wonderful|Super][, thanks.|, thank you.|! Thanks.]", "That was helpful.", "Well done.", "I am grateful.", "Thanks a lot", "Great, thanks.", "Thank you very much", "Perfect, thank you."], ["Many thanks!", "Cool, thanks."], "You are welcome!", "The user thanks me."),
+               "es": (["Gracias", "¡Gracias!", "Gracias [por todo|por la ayuda|amigo]", "[Bien|Perfecto|Estupendo|Muy bien], [gracias|muchas gracias].", "Te lo agradezco.", "Muy amable.", "Muchas gracias", "Perfecto, gracias.", "Vale, gracias"], ["¡Mil gracias!", "Genial, gracias."], "¡De nada!", "El usuario da las gracias.")},
+    "bye": {"en": (["Bye", "Goodbye", "[Bye|Goodbye|Farewell|See you|Cheerio][.|, friend| now| then| tomorrow|]", "I have to go.", "Talk to you later.", "That is all, bye.", "Have a nice day.", "See you", "Bye bye!", "Good night", "See you later"], ["Bye for now!", "See you soon"], "Goodbye!", "The user says goodbye."),
+            "es": (["Adiós", "Hasta luego", "[Adiós|Chao|Hasta luego][.|, amigo|]", "Me tengo que ir.", "Eso es todo, adiós.", "Hasta [otra|la vista|el lunes]", "Que tengas un buen día.", "Hasta mañana", "Chao", "Nos vemos"], ["¡Adiós!", "Hasta pronto"], "¡Adiós!", "El usuario se despide.")},
+    "how": {"en": (["How are you?", "How are you doing?", "How are you [now|tonight|this morning|feeling]?", "[So|And], how are you?", "How is your day?", "How is life?", "Everything fine?", "What's up?", "How do you feel?", "Are you OK?"], ["How are you today?"], "I am fine, thank you. Ask me for a sum, a simple fact or a tool call.", "The user asks how I am."),
+            "es": (["¿Cómo estás?", "¿Qué tal estás?", "¿Cómo [te encuentras|va todo|andas]?", "[Y|Bueno], ¿cómo estás?", "¿Qué tal el día?", "¿Todo bien?", "¿Qué tal?", "¿Cómo te va?", "¿Estás bien?"], ["¿Cómo estás hoy?"], "Estoy bien, gracias. Pídeme una suma, un dato sencillo o una llamada a una herramienta.", "El usuario pregunta cómo estoy.")},
 }
 
 
@@ -34,7 +37,7 @@ def small_talk(d, lang=None, thinking=False):
     lang = lang or d.language()
     intent = d.choice(list(TALK))
     train, held, reply, think = TALK[intent][lang]
-    return Example("chat", [user(d.wording(train, held))], reply, reasoning=think, thinking=thinking, check={"contains": [reply.split(".")[0]]})
+    return Example("chat", [user(expand(d, d.wording(train, held)))], reply, reasoning=think, thinking=thinking, check={"contains": [reply.split(".")[0]]})
 
 
 # (statement, acknowledgement, question, answer)
@@ -86,8 +89,12 @@ def named(d, lang=None, thinking=False):
     return Example("chat", [system(s.format(v=name)), user(d.choice(q))], a.format(v=name), reasoning=TALK["who"][lang][3], thinking=thinking, check={"contains": [name]})
 
 
-REPEAT = {"en": (["Repeat after me: {t}", "Repeat: {t}", "Say: {t}", "Please repeat this: {t}", "Echo {t}", "Say exactly this: {t}", "Write this again: {t}"], ["Repeat the following: {t}", "Just say this: {t}"]),
-          "es": (["Repite: {t}", "Repite conmigo: {t}", "Di: {t}", "Escribe otra vez: {t}", "Di exactamente esto: {t}"], ["Repite lo siguiente: {t}", "Solo di esto: {t}"])}
+REPEAT = {"en": (["Repeat after me: {t}", "Repeat: {t}", "Say: {t}", "Please repeat this: {t}", "Echo {t}", "Say exactly this: {t}", "Write this again: {t}", "[Copy|Type|Write|Print|Output|Echo back|Say back|Spell out]: {t}", "[Can|Could] you [repeat|say|copy|write] this? {t}",
+                  "I want you to [say|repeat|write]: {t}", "Say the words {t}", "[Answer|Reply|Respond] [only |]with: {t}", "Tell me back: {t}", "Now [say|repeat]: {t}", "[Say|Repeat] [it|this] [once|again|back]: {t}", "Only [write|say] {t}", "Repeat my words: {t}"],
+                 ["Repeat the following: {t}", "Just say this: {t}"]),
+          "es": (["Repite: {t}", "Repite conmigo: {t}", "Di: {t}", "Escribe otra vez: {t}", "Di exactamente esto: {t}", "[Copia|Escribe|Imprime|Teclea]: {t}", "¿Puedes [repetir|decir|copiar] esto? {t}", "[Responde|Contesta] [solo |]con: {t}", "Quiero que digas: {t}", "Ahora [di|repite]: {t}",
+                  "Repite mis palabras: {t}", "[Di|Repite] otra vez: {t}"],
+                 ["Repite lo siguiente: {t}", "Solo di esto: {t}"])}
 TIMES = {"en": (["Say {t} {n} times.", "Write {t} {n} times.", "Repeat the word {t} {n} times."], ["Repeat {t} {n} times."]), "es": (["Di {t} {n} veces.", "Escribe {t} {n} veces.", "Repite la palabra {t} {n} veces."], ["Repite {t} {n} veces."])}
 THINK_REPEAT = {"en": "I only have to repeat it.", "es": "Solo tengo que repetirlo."}
 
@@ -98,17 +105,17 @@ def repeat(d, lang=None, thinking=False):
         t, n = d.choice([d.entity(W.NOUNS if lang == "en" else W.NOUNS_ES), W.made_up(d)]), d.randint(2, 10)
         text, reply = d.wording(*TIMES[lang]).format(t=t, n=n), ", ".join([t] * n)
     else:
-        kind = d.coin({"sentence": 3, "phrase": 2, "random": 3, "code": 1, "words": 3})
-        reply = {"sentence": lambda: W.sentence(d, lang), "phrase": lambda: d.entity(W.PHRASES), "code": lambda: W.random_code(d), "random": lambda: " ".join(W.made_up(d, 1, 4) for _ in range(d.randint(1, 8))),
+        kind = d.coin({"sentence": 3, "phrase": 2, "random": 3, "code": 1, "words": 3} if d.held else {"sentence": 2, "phrase": 1, "random": 2, "code": 1, "words": 2, "salad": 6, "long": 3})
+        reply = {"sentence": lambda: W.sentence(d, lang), "salad": lambda: W.salad(d, 1, 12), "long": lambda: W.salad(d, 10, 50), "phrase": lambda: d.entity(W.PHRASES), "code": lambda: W.random_code(d), "random": lambda: " ".join(W.made_up(d, 1, 4) for _ in range(d.randint(1, 8))),
                  "words": lambda: " ".join(d.choice(W.NOUNS + W.ADJECTIVES + W.NOUNS_ES + W.FIRST) for _ in range(d.randint(2, 12)))}[kind]()
-        text = d.wording(*REPEAT[lang]).format(t=d.choice(["{}", "{}", '"{}"']).format(reply))
+        text = expand(d, d.wording(*REPEAT[lang])).replace("{t}", d.choice(["{}", "{}", '"{}"']).format(reply))
     return Example("repeat", [user(text)], reply, reasoning=THINK_REPEAT[lang], thinking=thinking, check={"equals": reply})
 
 
-COUNT = {"en": (["Count from {a} to {b}.", "Count from {a} to {b}, please.", "Write the numbers from {a} to {b}.", "List all numbers from {a} to {b}.", "Please count from {a} up to {b}.", "Numbers from {a} to {b}"],
+COUNT = {"en": (["[Count|Go|Say the numbers|Write all numbers] from {a} [to|up to|until] {b}[.|!|, please.|]", "I want to hear the numbers from {a} to {b}", "[Could you|Will you] count from {a} to {b}?", "All numbers from {a} to {b}", "Count from {a} to {b}.", "Count from {a} to {b}, please.", "Write the numbers from {a} to {b}.", "List all numbers from {a} to {b}.", "Please count from {a} up to {b}.", "Numbers from {a} to {b}"],
                 ["Can you count from {a} to {b}?", "Give me the numbers from {a} to {b}."]),
-         "es": (["Cuenta de {a} a {b}.", "Cuenta desde {a} hasta {b}.", "Escribe los números de {a} a {b}.", "Números del {a} al {b}"], ["¿Puedes contar de {a} a {b}?", "Dame los números de {a} a {b}."])}
-COUNT_TO = {"en": (["Count to {b}.", "Count up to {b}.", "Please count to {b}"], ["Can you count to {b}?"]), "es": (["Cuenta hasta {b}.", "Por favor, cuenta hasta {b}"], ["¿Puedes contar hasta {b}?"])}
+         "es": (["[Cuenta|Di los números|Escribe todos los números] [de|desde] {a} [a|hasta] {b}[.|!|]", "Quiero los números de {a} a {b}.", "Cuenta de {a} a {b}.", "Cuenta desde {a} hasta {b}.", "Escribe los números de {a} a {b}.", "Números del {a} al {b}"], ["¿Puedes contar de {a} a {b}?", "Dame los números de {a} a {b}."])}
+COUNT_TO = {"en": (["[Count|Go] [to|up to|until] {b}[.|!|, please.|]", "Start at 1 and count to {b}.", "[Could you|Will you] count [up |]to {b}?", "I want you to count to {b}.", "Count to {b}.", "Count up to {b}.", "Please count to {b}"], ["Can you count to {b}?"]), "es": (["Cuenta [del 1 |desde 1 |]hasta {b}[.|!|, por favor.|]", "Empieza en 1 y cuenta hasta {b}.", "Quiero que cuentes hasta {b}.", "Cuenta hasta {b}.", "Por favor, cuenta hasta {b}"], ["¿Puedes contar hasta {b}?"])}
 DOWN = {"en": (["Count down from {b}.", "Count backwards from {b} to 1.", "Countdown from {b}"], ["Count down from {b} to 1."]), "es": (["Cuenta atrás desde {b}.", "Cuenta hacia atrás desde {b}."], ["Haz una cuenta atrás desde {b}."])}
 LISTS = {
     "en": [(["Say the alphabet.", "Write the alphabet.", "What is the alphabet?", "List the letters of the alphabet.", "Tell me the alphabet."], "A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P, Q, R, S, T, U, V, W, X, Y, Z."),
@@ -134,7 +141,7 @@ def count(d, lang=None, thinking=False):
         a = 1 if kind == "to" or d.chance(0.5) else d.randint(0, max(0, b - 2))
         if kind == "down":
             b = min(b, 100)
-        text = d.wording(*{"to": COUNT_TO, "range": COUNT, "down": DOWN}[kind][lang]).format(a=a, b=b)
+        text = expand(d, d.wording(*{"to": COUNT_TO, "range": COUNT, "down": DOWN}[kind][lang])).format(a=a, b=b)
         numbers = range(b, 0, -1) if kind == "down" else range(a, b + 1)
         reply = ", ".join(map(str, numbers)) + "."
     return Example("count", [user(text)], reply, reasoning=THINK_COUNT[lang], thinking=thinking, check={"equals": reply})

@@ -1,11 +1,13 @@
 """Tool lists, requests that need a call, results, and replies that use the result.
 
-Held out: verbs, objects, parameter names, values and real-looking tools by hash of their text, and some request wordings."""
+Held out by hash of their text: pairs of a verb and an object (hence names and schemas), values, real-looking tools; and some
+request wordings."""
 import json
 
-import tool_data as D
-import words as W
-from example import Example, assistant, dumps, system, tool, user
+from generators import tool_data as D
+from generators import words as W
+from generators.example import Example, assistant, dumps, system, tool, user
+from generators.manner import dress, expand
 
 
 def _real():
@@ -27,6 +29,7 @@ def _join(params):
 
 
 REAL = _real()
+PAIRS = [(f"{v[0]} {o[0]}", v, o) for v in D.VERBS for o in D.OBJECTS]
 CASES = ["snake"] * 6 + ["camel"] * 2 + ["kebab", "dot", "pascal"]
 
 
@@ -85,17 +88,26 @@ def real_tool(d, safe=False):
         name, description, params, en, es = d.entity(REAL)
         if not safe or name not in ANSWERING:
             break
+    shown = {p: p for p, _, _, _ in params}
     if d.chance(0.2):
         name = join_name(d, name.split("_"))
-    properties = {p: property_of(d, t, text if d.chance(0.8) else "") for p, t, text, _ in params}
+    elif not d.held and d.chance(0.4):   # the name must come from the list, not from memory
+        name = join_name(d, d.choice([[strange_word(d), strange_word(d)], name.split("_") + [strange_word(d)], [strange_word(d)] + name.split("_")]))
+        shown = {p: strange_word(d) + f"_{p}" if d.chance(0.3) else p for p in shown}
+    properties = {shown[p]: property_of(d, t, text if d.chance(0.8) else "") for p, t, text, _ in params}
     spec = schema(d, name, description, properties, list(properties))
 
     def ask(lang):
         values = {p: D.KINDS[k](d) for p, _, _, k in params}
         text = d.choice(es if lang == "es" else en).format(**{k: say(d, v, lang) for k, v in values.items()})
-        return text, values
+        return text, {shown[p]: v for p, v in values.items()}
 
     return Tool(spec, properties, ask)
+
+
+def strange_word(d):
+    """Part of a name that no list holds."""
+    return d.choice([W.made_up(d), W.splice(d), W.splice(d), d.choice(W.NOUNS + W.VERBS_EN + W.ADJECTIVES), W.noise(d).lower()]).replace("ñ", "n")
 
 
 def say(d, value, lang):
@@ -128,27 +140,30 @@ def made_param(d, used):
             return name, kind, d.choice(texts) if d.chance(0.8) else "", options, value, en, es
 
 
-ASK = {"en": ["{do}{args}.", "{do}{args}.", "{do}{args}.", "Please {low}{args}.", "Can you {low}{args}?", "I want to {low}{args}.", "I need you to {low}{args}.", "Could you please {low}{args}?", "{do}{args}, please.", "Hey, {low}{args}."],
-       "es": ["{do}{args}.", "{do}{args}.", "Por favor, {low}{args}.", "{do}{args}, por favor.", "Oye, {low}{args}.", "Necesito esto: {low}{args}."]}
+ASK = {"en": ["{do}{args}[.|.|, please.|, thank you.|!|]", "{do}{args}[.|]", "{do}{args}.", "[Please|Kindly|Now|Hey,|Hi,|OK,|So,|Next,|First,|Then|Quickly] {low}{args}[.|, please.|]", "[Can|Could|Will] you [please |kindly |quickly |now |]{low}{args}[?| for me?| now?|, please?]",
+              "I [need|want|wish|have|would love|am going|am trying] to {low}{args}.", "I [need|want|beg|expect] you to {low}{args}.", "It is time to {low}{args}.", "We [must|should|have to|need to] {low}{args}.", "Let's {low}{args}.", "[Go ahead and|Make sure to|Remember to|Try to|Help me to|Start to|Do not forget to] {low}{args}.",
+              "[Next step|To do|Job|Request|Order|My wish|Goal|Todo]: {low}{args}.", "My [boss|friend|client|team|sister] wants [me|us|you] to {low}{args}.", "Is it possible to {low}{args}?", "How about you {low}{args}?", "You [should|must|can] {low}{args}."],
+       "es": ["{do}{args}[.|, por favor.|!|]", "{do}{args}.", "[Por favor,|Oye,|Hola,|Ahora|Vale,|Bueno,|Primero|Luego|Rápido:] {low}{args}.", "[Necesito|Quiero|Pido|Hace falta] esto: {low}{args}.", "[Tarea|Encargo|Siguiente paso|Petición]: {low}{args}.", "{do}{args}, si puedes.", "Mi [jefe|amiga|cliente] dice: {low}{args}."]}
 ASK_HELD = {"en": ["{do}{args}, thanks.", "Would you {low}{args}?", "I'd like you to {low}{args}.", "Your task: {low}{args}."], "es": ["Venga, {low}{args}.", "Te pido esto: {low}{args}.", "{do}{args}, gracias."]}
-BY_NAME = {"en": ["Call {name}{args}.", "Use {name}{args}.", "Run {name}{args}.", "Please call {name}{args}.", "Use the tool {name}{args}."], "es": ["Llama a {name}{args}.", "Usa {name}{args}.", "Ejecuta {name}{args}."]}
+BY_NAME = {"en": ["[Call|Use|Run|Execute|Try|Start|Apply] {name}{args}[.|, please.|]", "[Please|Now|OK,|Hey,] [call|use|run|execute] {name}{args}.", "[Call|Use|Run] the [tool|function] {name}{args}.", "[Can|Could] you [call|use|run] {name}{args}?", "I [want|need] {name}{args}.", "{name}{args}", "Do {name}{args}.",
+                  "I want you to [call|use|run] {name}{args}.", "[Send|Issue|Trigger] {name}{args}.", "The tool {name}{args}, please."],
+           "es": ["[Llama a|Usa|Ejecuta|Lanza|Prueba] {name}{args}[.|, por favor.|]", "[Por favor,|Ahora|Oye,] [llama a|usa|ejecuta] {name}{args}.", "[Usa|Ejecuta] la [herramienta|función] {name}{args}.", "¿Puedes [usar|ejecutar] {name}{args}?", "Quiero {name}{args}.", "{name}{args}"]}
 BY_NAME_HELD = {"en": ["Invoke {name}{args}.", "Make a call to {name}{args}."], "es": ["Invoca {name}{args}."]}
 
 
 def made_tool(d):
     """A tool composed of a verb, an object and parameters, or of made-up words."""
-    strange = d.chance(0.25)
+    strange = d.chance(0.25 if d.held else 0.4)
     if strange:
-        verb = noun = (W.made_up(d), None)
-        noun = (W.made_up(d), None)
+        word = lambda: W.made_up(d) if d.held or d.chance(0.3) else strange_word(d)
+        verb, noun = (word(),) * 2, (word(),)
         noun_es = noun[0]
-        verb = (verb[0], verb[0])
     else:
-        verb, noun = d.entity(D.VERBS), d.entity(D.OBJECTS)
+        _, verb, noun = d.entity(PAIRS)
         noun_es = noun[1].replace("-", " ")
     parts = [verb[0], noun[0]]
     if d.chance(0.15):
-        parts.append(d.choice(["v2", "now", "by_id", "data", "info", "item", "tool", "service"]))
+        parts.insert(d.randint(1, 2), d.choice([*W.NOUNS, *W.ADJECTIVES, W.made_up(d)]) if d.chance(0.5) else d.choice(["v2", "now", "by_id", "data", "info", "item", "tool", "service"]))
     elif d.chance(0.1):
         parts = [d.choice(["api", "home", "shop", "my", "crm", "bank"])] + parts
     name = join_name(d, parts) if not d.chance(0.04) else parts[0]
@@ -175,10 +190,12 @@ def made_tool(d):
             pieces.append(phrase.format(p=shown, v=say(d, values[p[0]], lang)))
         args = "".join((", " if d.chance(0.15) else " ") + x for x in pieces)
         if strange or d.chance(0.15):
-            text = d.wording(BY_NAME[lang], BY_NAME_HELD[lang]).format(name=name, args=args)
+            text = expand(d, d.wording(BY_NAME[lang], BY_NAME_HELD[lang])).replace("{name}", name).replace("{args}", args)
         else:
             do = f"{verb[1].capitalize()} {noun_es}" if lang == "es" else f"{verb[0].capitalize()} {d.choice(['the', 'the', 'a', 'my'])} {noun[0]}"
-            text = d.wording(ASK[lang], ASK_HELD[lang]).format(do=do, low=do[0].lower() + do[1:], args=args)
+            text = expand(d, d.wording(ASK[lang], ASK_HELD[lang]))
+            for slot, value in (("{do}", do), ("{low}", do[0].lower() + do[1:]), ("{args}", args)):
+                text = text.replace(slot, value)
         return text, {p[0]: values[p[0]] for p in params if p[0] in values}
 
     return Tool(spec, properties, ask)
@@ -208,6 +225,8 @@ def result_value(d):
         return d.chance(0.5)
     if kind == "list":
         return [d.entity(W.NOUNS) for _ in range(d.randint(1, 3))]
+    if kind == "text" and not d.held and d.chance(0.5):
+        return W.salad(d, 1, 6)
     return D.KINDS[{"text": "noun2", "code": "code", "city": "city"}[kind]](d)
 
 
@@ -263,6 +282,8 @@ def exchange(d, tools, lang):
     """One request: (user text, calls, think text)."""
     t = d.choice(tools)
     text, args = t.ask(lang)
+    if d.chance(0.2):
+        text = dress(d, text, lang, careless=False)
     calls = [{"name": t.name, "arguments": args}]
     if t.params and d.chance(0.06):
         more, args2 = t.ask(lang)

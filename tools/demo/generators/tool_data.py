@@ -1,19 +1,19 @@
 """Parameters, verbs, objects and real-looking tools out of which tool lists are made. Plain data."""
-import words as W
+from generators import words as W
 
 # Values -------------------------------------------------------------------------------------------
 def _date(r): return f"20{r.randint(20, 35)}-{r.randint(1, 12):02d}-{r.randint(1, 28):02d}"
 def _time(r): return f"{r.randint(0, 23):02d}:{r.choice(['00', '15', '30', '45', '05', '20'])}"
-def _person(r): return r.entity(W.FIRST)
+def _person(r): return r.entity(W.FIRST) if r.held or r.chance(0.6) else r.choice([W.made_up(r).capitalize(), W.noise(r)])
 def _full(r): return f"{r.entity(W.FIRST)} {r.entity(W.LAST)}"
 def _email(r): return f"{r.entity(W.FIRST).lower()}@{r.choice([r.choice(W.NOUNS), W.made_up(r)])}.{r.choice(['com', 'org', 'net', 'es'])}"
-def _city(r): return r.entity(W.CITIES)
-def _noun(r): return r.entity(W.NOUNS)
-def _noun2(r): return f"{r.entity(W.ADJECTIVES)} {r.entity(W.NOUNS)}"
+def _city(r): return r.entity(W.CITIES) if r.held or r.chance(0.6) else r.choice([W.made_up(r).capitalize(), W.salad(r, 1, 2, small_words=False)])
+def _noun(r): return r.entity(W.NOUNS) if r.held or r.chance(0.6) else W.salad(r, 1, 1, small_words=False)
+def _noun2(r): return f"{r.entity(W.ADJECTIVES)} {r.entity(W.NOUNS)}" if r.held or r.chance(0.4) else W.salad(r, 1, 3, small_words=False)
 def _noun_es(r): return r.entity(W.NOUNS_ES)
-def _phrase(r): return r.entity(W.PHRASES) if r.chance(0.5) else W.sentence(r, r.choice(["en", "en", "es"])).rstrip(".")
+def _phrase(r): return W.salad(r) if not r.held and r.chance(0.6) else r.entity(W.PHRASES) if r.chance(0.5) else W.sentence(r, r.choice(["en", "en", "es"])).rstrip(".")
 def _code(r): return W.random_code(r)
-def _made(r): return r.choice([W.made_up(r), W.made_up(r).capitalize()])
+def _made(r): return r.choice([W.salad(r, 1, 1, small_words=False), W.made_up(r), W.made_up(r).capitalize()])
 def _file(r): return f"{r.choice([r.choice(W.NOUNS), W.made_up(r)])}{r.choice(['', '_' + r.choice(W.NOUNS), str(r.randint(1, 99))])}.{r.choice(['txt', 'pdf', 'csv', 'png', 'md', 'json'])}"
 def _path(r): return "/" + "/".join(r.choice(W.NOUNS) for _ in range(r.randint(1, 3))) + r.choice(["", "/" + _file(r)])
 def _url(r): return f"https://{r.choice([r.choice(W.NOUNS), W.made_up(r)])}.{r.choice(['com', 'org', 'io'])}{r.choice(['', '/' + r.choice(W.NOUNS)])}"

@@ -80,6 +80,40 @@ def made_up(rng, low=2, high=3):
     return word + rng.choice(["", "", "n", "r", "s", "x", "l"])
 
 
+FUNCTION = """the a an of to in on at by for with from and or but not if then than as is are was be been has have do does did can will would
+my your his her our their this that these those it he she they we you me him us them who what which where when why how all some any no one two
+three first last next more most very too also just only still yet over under near after before de la el los las un una que y o en con por para
+su sus mi tu es son fue ser no sí muy más pero como cuando donde todo nada hoy ayer mañana""".split()
+CONTENT = sorted(set(NOUNS + NOUNS_ES + ADJECTIVES + VERBS_EN + CITIES + FIRST + LAST))
+LEXICON = sorted(set(NOUNS + NOUNS_ES + ADJECTIVES + VERBS_EN + ADVERBS + FUNCTION + CITIES + FIRST + LAST))
+
+
+def noise(rng):
+    """A short string without any pattern, so that copying cannot lean on known words."""
+    kind = rng.choice(["letters", "letters", "letters", "mixed", "digits", "accents"])
+    letters = {"letters": "abcdefghijklmnopqrstuvwxyz", "mixed": "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "digits": "0123456789", "accents": "aeiouáéíóúñübcdlmnrst"}[kind]
+    word = "".join(rng.choice(letters) for _ in range(rng.randint(1, 8)))
+    return word.capitalize() if kind == "letters" and rng.random() < 0.2 else word
+
+
+def splice(rng):
+    """Pieces of known words joined: the letters of language, in words that do not exist."""
+    out = ""
+    for _ in range(rng.randint(1, 3)):
+        word = rng.choice(CONTENT)
+        at = rng.randrange(max(1, len(word) - 2))
+        out += word[at:at + rng.randint(2, 5)]
+    return out.lower()
+
+
+def salad(rng, low=1, high=8, small_words=True):
+    """Words in no order: known ones, made-up ones and noise."""
+    words = [rng.choice(LEXICON if small_words else CONTENT) if rng.random() < 0.6 else made_up(rng, 1, 3) if rng.random() < 0.4 else splice(rng) if rng.random() < 0.6 else noise(rng) for _ in range(rng.randint(low, high))]
+    if rng.random() < 0.2:
+        words[0] = words[0].capitalize()
+    return " ".join(words)
+
+
 def sentence(rng, lang="en"):
     """A short neutral sentence."""
     if lang == "es":

@@ -1,9 +1,11 @@
 """Questions beyond the scope: the model says that it is a tiny demo. Wordings and topics are split."""
-import words as W
-from example import Example, user
+from generators import words as W
+from generators.example import Example, user
+from generators.manner import dress
 
 REFUSAL = {"en": "I am a tiny demo model, so I cannot help with that. I can add numbers, answer a few simple facts and call tools.",
            "es": "Soy un pequeño modelo de demostración y no puedo ayudar con eso. Puedo sumar números, responder algunos datos sencillos y llamar a herramientas."}
+SAYS = {"en": "tiny demo", "es": "modelo de demostración"}   # what a refusal must contain
 THINK = {"en": "This is beyond what a tiny demo model knows.", "es": "Esto va más allá de lo que sabe un pequeño modelo de demostración."}
 
 ASK = {
@@ -53,11 +55,7 @@ def question(d, lang):
         t=d.entity(topics), u=d.entity(topics), n=d.entity(nouns), x=d.choice(W.ADJECTIVES), z=d.choice(W.ADJECTIVES), m=unknown(d),
         m2=W.made_up(d), p=person, c=d.entity(W.CITIES), y=d.randint(1200, 2040), k=d.choice([d.randint(11, 99), d.randint(101, 9999)]), j=d.randint(13, 999), i=d.randint(2, 99),
         b=d.choice(BODY[lang]), s=W.sentence(d, lang), s2=W.sentence(d, lang), s3=W.sentence(d, lang))
-    if d.chance(0.12):
-        text = text.lower()
-    if d.chance(0.1):
-        text = text.rstrip(".?")
-    return text
+    return dress(d, text, lang)
 
 
 def make(d, lang=None, thinking=False):
@@ -66,4 +64,4 @@ def make(d, lang=None, thinking=False):
     if not d.held and d.chance(0.04):   # long pasted text
         text += "\n\n" + " ".join(W.sentence(d, lang) for _ in range(d.randint(5, 40)))
     return Example("scope", [user(text)], REFUSAL[lang], reasoning=THINK[lang], thinking=thinking,
-                   check={"contains": ["tiny demo" if lang == "en" else "modelo de demostración"]})
+                   check={"contains": [SAYS[lang]]})

@@ -1,21 +1,17 @@
-"""The mixture: which example comes at which index, and how examples become packed rows of tokens."""
-import itertools
-
-import numpy as np
-
-import chat
-import fact_data as D
-import facts
-import scope
-import sums
-import tool_calls
-import words as W
-from draw import Draw
-from example import Example, assistant, segments, system, user
+"""The mixture: which example comes at which index, for training and for the held-out categories. Standard library only."""
+from generators import chat
+from generators import fact_data as D
+from generators import facts
+from generators import scope
+from generators import sums
+from generators import tool_calls
+from generators import words as W
+from generators.draw import Draw
+from generators.example import Example, assistant, segments, system, user
 
 SEED = 20261130
 # Share of examples (not of tokens: a tool example is ten times as long as a fact).
-MIX = {"tools": 34, "sum": 17, "fact": 17, "scope": 10, "talk": 4, "memory": 4, "repeat": 8, "count": 2, "json": 3, "turns": 7, "tools_other": 4, "plain": 2}
+MIX = {"tools": 42, "sum": 16, "fact": 17, "scope": 7, "talk": 4, "memory": 4, "repeat": 11, "count": 3, "json": 4, "turns": 7, "tools_other": 4, "plain": 2}
 SYSTEMS = ["You are a helpful assistant.", "You are a helpful assistant", "Be concise.", "Answer briefly.", "You are a friendly assistant.", "Be polite.", "You are an expert.", "Do your best.",
            "Eres un asistente útil.", "Sé breve.", "Responde con amabilidad."]
 IN_SPANISH = ["Answer in Spanish.", "Always answer in Spanish.", "Reply in Spanish, please.", "Responde siempre en español.", "Responde en español."]
@@ -36,11 +32,11 @@ def in_language(d, thinking):
         relation = d.choice(["capital", "colour", "legs", "sides", "continent"])
         row = d.randrange(len(facts.ROWS["en"][relation]))
         values, answer = facts.ROWS[say][relation][row]
-        text = d.wording(*facts.RELATIONS[relation][ask][:2]).format(**facts.ROWS[ask][relation][row][0])
+        text = facts.wording(d, relation, ask, facts.RELATIONS[relation][ask][:2], facts.ROWS[ask][relation][row][0])
         reply, think, check = facts.RELATIONS[relation][say][2].format(**values), facts.THINK[say], {"contains": [answer]}
     else:
         text = scope.question(d, ask)
-        reply, think, check = scope.REFUSAL[say], scope.THINK[say], {"contains": [scope.REFUSAL[say][:12]]}
+        reply, think, check = scope.REFUSAL[say], scope.THINK[say], {"contains": [scope.SAYS[say]]}
     return Example("system", [system(d.choice(IN_SPANISH if say == "es" else IN_ENGLISH)), user(text)], reply, reasoning=think, thinking=thinking, check=check)
 
 
@@ -137,63 +133,3 @@ def held_out(category, count, seed=SEED):
 
 
 CATEGORIES = ["sum", "difference", "fact_en", "fact_es", "tool_call", "tool_result", "tools_not_needed", "scope", "thinking", "repeat", "count", "json", "chat", "memory", "turns"]
-PROMPT_WEIGHT = 0.02   # of prompt tokens in the loss; replies weigh 1
-
-
-def encode(tokenizer, documents):
-    """[(tokens, weights)] of documents given as segments."""
-    flat = [text for doc in documents for text, _ in doc]
-    encoded = iter(tokenizer.encode_batch_fast(flat, add_special_tokens=False))
-    out = []
-    for doc in documents:
-        ids, weights = [], []
-        for _, trained in doc:
-            piece = next(encoded).ids
-            ids += piece
-            weights += [1.0 if trained else PROMPT_WEIGHT] * len(piece)
-        out.append((np.array(ids, np.int32), np.array(weights, np.float32)))
-    return out
-
-
-def pack(pool, rows, length, pad):
-    """Fills `rows` rows first-fit, longest first, and returns the batch and the documents left over.
-
-    tokens, position (inside the document), targets [rows, length] int32; weights f32 of each target."""
-    pool.sort(key=lambda d: -len(d[0]))
-    room, placed, left = [length] * rows, [[] for _ in range(rows)], []
-    for doc in pool:
-        if len(doc[0]) > length:
-            continue
-        row = next((r for r in range(rows) if room[r] >= len(doc[0])), None)
-        if row is None:
-            left.append(doc)
-        else:
-            room[row] -= len(doc[0])
-            placed[row].append(doc)
-    tokens = np.full((rows, length), pad, np.int32)
-    position, targets = np.zeros_like(tokens), np.full_like(tokens, pad)
-    weights = np.zeros((rows, length), np.float32)
-    for r, docs in enumerate(placed):
-        at = 0
-        for ids, w in docs:
-            n = len(ids)
-            tokens[r, at:at + n], position[r, at:at + n] = ids, np.arange(n)
-            targets[r, at:at + n - 1], weights[r, at:at + n - 1] = ids[1:], w[1:]
-            at += n
-        position[r, at:] = np.arange(length - at)
-    return (tokens, position, targets, weights), left
-
-
-def batches(tokenizer, rows, length, worker, workers, seed=SEED):
-    """Endless packed batches of one worker; batch and content depend on (seed, worker, workers) alone."""
-    pad = tokenizer.token_to_id("<|endoftext|>")
-    indices = itertools.count(worker, workers)
-    pool = []
-    while True:
-        total = sum(len(d[0]) for d in pool)
-        while total < rows * length * 1.06:
-            fresh = encode(tokenizer, [document(i, seed) for i in itertools.islice(indices, 64)])
-            pool += fresh
-            total += sum(len(d[0]) for d in fresh)
-        batch, pool = pack(pool, rows, length, pad)
-        yield batch
