@@ -15,10 +15,8 @@ int exit_code(orfebre::ErrorKind kind) {
     case orfebre::ErrorKind::kInvalidRequest:
     case orfebre::ErrorKind::kContextLength:
     case orfebre::ErrorKind::kNotFound:
-    case orfebre::ErrorKind::kUnsupported:
-      return 2;
-    default:
-      return 1;
+    case orfebre::ErrorKind::kUnsupported: return 2;
+    default: return 1;
   }
 }
 

@@ -146,7 +146,7 @@ constexpr ShapeInfo describe() {
 }
 
 inline constexpr std::array<ShapeInfo, 4> kShapes = {describe<Qwen36>(), describe<Demo>(), describe<Probe>(),
-                                                    describe<Slice>()};
+                                                     describe<Slice>()};
 
 // Calls `action.template operator()<Shape>()` with the shape that `id` names: the one place where a
 // run-time shape becomes a template argument.
