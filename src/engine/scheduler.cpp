@@ -234,8 +234,8 @@ void Scheduler::preempt_youngest() {
 
 void Scheduler::report_progress(Sequence& sequence) {
   const double now = clock_();
-  const bool first_time = sequence.first_token_at < 0;
-  if (sequence.ended || !sequence.prefilling() || !first_time ||
+  const bool reads_again = sequence.first_token_at >= 0;  // after it was sent back
+  if (sequence.ended || !sequence.prefilling() || reads_again ||
       now - sequence.progress_at < kProgressSeconds) {
     return;
   }

@@ -31,10 +31,6 @@ bool is_json_type(std::string_view type) {
           http::equal_ignoring_case(essence.substr(essence.size() - kSuffix.size()), kSuffix));
 }
 
-http::HttpResponse refusal(int status, std::string_view text, std::string_view code) {
-  return error_response(status, text, code);
-}
-
 }  // namespace
 
 bool equal_in_constant_time(std::string_view a, std::string_view b) {
@@ -61,16 +57,18 @@ std::optional<http::HttpResponse> AccessRules::check(const http::HttpRequest& re
     }
   } else {
     if (!is_own_host(request.header("Host"), request)) {
-      return refusal(403, "the Host header names another machine: only local names are served without a key",
-                     "forbidden_host");
+      return error_response(403,
+                            "the Host header names another machine: only local names are served "
+                            "without a key",
+                            "forbidden_host");
     }
     if (request.has_header("Origin") && !is_own_origin(request.header("Origin"), request)) {
-      return refusal(403, "pages of other sites are not served without a key", "forbidden_origin");
+      return error_response(403, "pages of other sites are not served without a key", "forbidden_origin");
     }
   }
   if (request.method == "POST" && request.has_header("Content-Type") &&
       !is_json_type(request.header("Content-Type"))) {
-    return refusal(415, "Content-Type: expected application/json", "unsupported_media_type");
+    return error_response(415, "Content-Type: expected application/json", "unsupported_media_type");
   }
   return std::nullopt;
 }

@@ -1,10 +1,11 @@
 #include "server/reply_driver.h"
 
-#include "base/log.h"
-
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace orfebre {
@@ -18,6 +19,8 @@ struct ReplyDriver::Shared {
   bool cancelling = false;
   bool stopped = false;
 
+  using Sessions = std::vector<std::shared_ptr<ReplySession>>;
+
   void wake(std::shared_ptr<ReplySession> session) {
     if (session->scheduled.exchange(true)) {
       return;
@@ -30,6 +33,25 @@ struct ReplyDriver::Shared {
       ready.push_back(std::move(session));
     }
     arrived.notify_one();
+  }
+
+  // Waits for sessions that have been woken, until `until` at most; nullopt once stopped.
+  std::optional<Sessions> next(ReplySession::Clock::time_point until) {
+    std::unique_lock lock(mutex);
+    arrived.wait_until(lock, until, [this] { return stopped || !ready.empty(); });
+    return stopped ? std::nullopt : std::optional(std::exchange(ready, {}));
+  }
+
+  Sessions all_active() {
+    const std::lock_guard lock(mutex);
+    return {active.begin(), active.end()};
+  }
+
+  void forget(const Sessions& ended) {
+    const std::lock_guard lock(mutex);
+    for (const auto& session : ended) {
+      active.erase(session);
+    }
   }
 };
 
@@ -115,40 +137,22 @@ void ReplyDriver::run(const std::shared_ptr<Shared>& shared) {
   const auto period =
       std::min<std::chrono::milliseconds>(shared->keep_alive / 4, std::chrono::milliseconds(500));
   auto next_tick = Clock::now() + period;
-  std::unique_lock lock(shared->mutex);
-  while (!shared->stopped) {
-    shared->arrived.wait_until(lock, next_tick, [&] { return shared->stopped || !shared->ready.empty(); });
-    if (shared->stopped) {
-      return;
-    }
-    std::vector<std::shared_ptr<ReplySession>> ready;
-    ready.swap(shared->ready);
-    std::vector<std::shared_ptr<ReplySession>> all;
-    const auto now = Clock::now();
-    if (now >= next_tick) {
-      all.assign(shared->active.begin(), shared->active.end());
-      next_tick = now + period;
-    }
-    lock.unlock();
-    std::vector<std::shared_ptr<ReplySession>> ended;
-    for (const auto& session : ready) {
+  // Sessions that a round ended go at its end, so that no destructor runs under the lock.
+  while (const auto ready = shared->next(next_tick)) {
+    Shared::Sessions ended;
+    for (const auto& session : *ready) {
       session->scheduled = false;  // before draining: what comes during it wakes again
       if (drained(*session)) {
         ended.push_back(session);
       }
     }
-    for (const auto& session : all) {
-      session->tick(now, shared->keep_alive);
+    if (const auto now = Clock::now(); now >= next_tick) {
+      for (const auto& session : shared->all_active()) {
+        session->tick(now, shared->keep_alive);
+      }
+      next_tick = now + period;
     }
-    lock.lock();
-    for (const auto& session : ended) {
-      shared->active.erase(session);
-    }
-    lock.unlock();
-    ready.clear();
-    all.clear();
-    ended.clear();
-    lock.lock();
+    shared->forget(ended);
   }
 }
 

@@ -65,6 +65,10 @@ struct VectorSpec {
 std::vector<MatrixSpec> matrix_specs(const ShapeInfo& shape);
 std::vector<VectorSpec> vector_specs(const ShapeInfo& shape);
 
+// Bytes of a matrix, or of all its experts, at `bits` a weight as AffineTensor holds them: the codes, and
+// below 16 bits a scale and a bias a group.
+uint64_t stored_bytes(const MatrixSpec& spec, int bits);
+
 // A readable name for errors, progress and seeded tests: "layers.3.attn_q", "embedding".
 std::string weight_name(MatrixRole role, int layer);
 std::string weight_name(VectorRole role, int layer);

@@ -1,7 +1,7 @@
-// The types of tool parameters, from their JSON schemas, and the conversion of parameter text to JSON.
+#include "text/tool_schemas.h"
+
 #include "base/error.h"
 #include "base/python_json.h"
-#include "text/reply_parser.h"
 
 #include <algorithm>
 #include <map>

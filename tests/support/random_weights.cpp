@@ -141,9 +141,7 @@ void RandomWeights::release_matrix(const MatrixSpec& spec) {
 uint64_t RandomWeights::total_bytes() const {
   uint64_t bytes = 0;
   for (const MatrixSpec& spec : matrix_specs(shape_)) {
-    const uint64_t weights = size_of(spec);
-    bytes += weights * static_cast<uint64_t>(matrix_bits(spec)) / 8 +
-             weights / CommonShape::kQuantGroup * 2 * sizeof(bf16);
+    bytes += stored_bytes(spec, matrix_bits(spec));
   }
   return bytes;
 }

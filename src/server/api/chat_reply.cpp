@@ -93,8 +93,7 @@ std::string chunk(const ReplyHead& head, std::string_view finish_reason,
   if (!logprobs.empty()) {
     write_logprobs(json, logprobs);
   }
-  json.key("finish_reason");
-  finish_reason.empty() ? json.null() : json.string(finish_reason);
+  json.key("finish_reason").string_or_null(finish_reason);
   json.end_object().end_array();
   if (head.usage_field) {
     json.key("usage").null();
@@ -175,7 +174,11 @@ std::string whole_reply(const ReplyHead& head, const WholeReply& reply) {
   write_head(json, head, "chat.completion");
   json.key("choices").begin_array().begin_object().key("index").integer(0);
   json.key("message").begin_object().key("role").string("assistant").key("content");
-  reply.content.empty() && !reply.tool_calls.empty() ? json.null() : json.string(reply.content);
+  if (reply.tool_calls.empty()) {
+    json.string(reply.content);
+  } else {
+    json.string_or_null(reply.content);
+  }
   if (!reply.reasoning.empty()) {
     json.key("reasoning_content").string(reply.reasoning);
   }

@@ -14,7 +14,6 @@ namespace {
 
 constexpr size_t kMaxStops = 16;
 constexpr size_t kMaxStopBytes = 1024;
-constexpr size_t kMaxBiases = 300;
 constexpr int kMaxTopLogprobs = 20;
 
 std::optional<float> read_float(const ObjectReader& body, std::string_view name, double low, double high) {
@@ -28,8 +27,9 @@ std::vector<std::pair<int32_t, float>> read_logit_bias(const ObjectReader& body)
   if (!map) {
     return biases;
   }
-  if (map->json().members.size() > kMaxBiases) {
-    fail_param("logit_bias", "expected at most {} tokens, found {}", kMaxBiases, map->json().members.size());
+  if (map->json().members.size() > kMaxLogitBiases) {
+    fail_param("logit_bias", "expected at most {} tokens, found {}", kMaxLogitBiases,
+               map->json().members.size());
   }
   for (const auto& [name, value] : map->json().members) {
     int32_t id = -1;

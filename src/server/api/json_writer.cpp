@@ -58,12 +58,6 @@ JsonWriter& JsonWriter::number(double value) {
   return *this;
 }
 
-JsonWriter& JsonWriter::boolean(bool value) {
-  separate();
-  text_ += value ? "true" : "false";
-  return *this;
-}
-
 JsonWriter& JsonWriter::null() {
   separate();
   text_ += "null";

@@ -122,8 +122,8 @@ void Connection::on_end_of_input() {
     return;
   }
   keep_alive_ = false;
-  if (const auto reply = reply_.lock(); reply && !answer_complete_) {
-    reply->disconnected();
+  if (const auto writer = writer_.lock(); writer && !answer_complete_) {
+    writer->disconnected();
   }
 }
 
@@ -253,10 +253,10 @@ void Connection::dispatch() {
   state_ = State::kAnswering;
   read_deadline_ = Clock::time_point::max();
   ++request_;
-  const auto reply = std::make_shared<Reply>(host_.io, weak_from_this(), request_);
-  reply_ = reply;
-  if (!host_.dispatch(std::move(request), reply)) {
-    reply->send(host_.callbacks.refuse(503, "too many requests are waiting: try again in a moment"));
+  const auto writer = std::make_shared<AnswerWriter>(host_.io, weak_from_this(), request_);
+  writer_ = writer;
+  if (!host_.dispatch(std::move(request), writer)) {
+    writer->send(host_.callbacks.refuse(503, "too many requests are waiting: try again in a moment"));
   }
 }
 
@@ -287,8 +287,8 @@ void Connection::close() {
   state_ = State::kClosed;
   beast::error_code ignored;
   socket_.close(ignored);
-  if (const auto reply = reply_.lock(); reply && cut_short) {
-    reply->disconnected();
+  if (const auto writer = writer_.lock(); writer && cut_short) {
+    writer->disconnected();
   }
   host_.forget(this);
 }
@@ -448,7 +448,7 @@ void Connection::on_write(const beast::error_code& error, size_t n_bytes) {
 }
 
 void Connection::finish_answer() {
-  reply_.reset();
+  writer_.reset();
   if (keep_alive_ && !host_.draining && !input_ended_) {
     expect_request();
     consume();
@@ -467,10 +467,11 @@ void Connection::finish_answer() {
   read();
 }
 
-Reply::Reply(std::shared_ptr<asio::io_context> io, std::weak_ptr<Connection> connection, uint64_t request)
+AnswerWriter::AnswerWriter(std::shared_ptr<asio::io_context> io, std::weak_ptr<Connection> connection,
+                           uint64_t request)
     : io_(std::move(io)), connection_(std::move(connection)), request_(request) {}
 
-Reply::~Reply() {
+AnswerWriter::~AnswerWriter() {
   if (answered_) {
     return;
   }
@@ -481,7 +482,7 @@ Reply::~Reply() {
 }
 
 template <typename F>
-void Reply::post(F&& action) {
+void AnswerWriter::post(F&& action) {
   if (auto connection = connection_.lock()) {
     asio::post(*io_, [connection = std::move(connection), action = std::forward<F>(action)]() mutable {
       connection->guarded([&] { action(*connection); });
@@ -489,36 +490,36 @@ void Reply::post(F&& action) {
   }
 }
 
-void Reply::send(HttpResponse response) {
+void AnswerWriter::send(HttpResponse response) {
   answered_ = true;
   post([request = request_, response = std::move(response)](Connection& connection) mutable {
     connection.send(request, std::move(response));
   });
 }
 
-void Reply::begin_stream(HttpResponse head) {
+void AnswerWriter::begin_stream(HttpResponse head) {
   post([request = request_, head = std::move(head)](Connection& connection) mutable {
     connection.begin_stream(request, std::move(head));
   });
 }
 
-void Reply::write(std::string bytes) {
+void AnswerWriter::write(std::string bytes) {
   post([request = request_, bytes = std::move(bytes)](Connection& connection) mutable {
     connection.write(request, std::move(bytes));
   });
 }
 
-void Reply::end() {
+void AnswerWriter::end() {
   answered_ = true;
   post([request = request_](Connection& connection) { connection.end(request); });
 }
 
-void Reply::abort() {
+void AnswerWriter::abort() {
   answered_ = true;
   post([request = request_](Connection& connection) { connection.abort(request); });
 }
 
-void Reply::on_disconnect(std::function<void()> callback) {
+void AnswerWriter::on_disconnect(std::function<void()> callback) {
   {
     const std::lock_guard lock(mutex_);
     if (open_) {
@@ -529,7 +530,7 @@ void Reply::on_disconnect(std::function<void()> callback) {
   callback();
 }
 
-void Reply::disconnected() {
+void AnswerWriter::disconnected() {
   std::function<void()> callback;
   {
     const std::lock_guard lock(mutex_);

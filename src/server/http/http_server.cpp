@@ -66,8 +66,8 @@ class HttpServer::Impl {
               callbacks_,
               std::make_shared<std::atomic<uint64_t>>(0),
               false,
-              [this](HttpRequest request, std::shared_ptr<Reply> reply) {
-                return dispatch(std::move(request), std::move(reply));
+              [this](HttpRequest request, std::shared_ptr<AnswerWriter> writer) {
+                return dispatch(std::move(request), std::move(writer));
               },
               [this](Connection* connection) {
                 connections_.erase(connection);
@@ -223,11 +223,11 @@ class HttpServer::Impl {
     });
   }
 
-  bool dispatch(HttpRequest request, std::shared_ptr<Reply> reply) {
+  bool dispatch(HttpRequest request, std::shared_ptr<AnswerWriter> writer) {
     auto shared = std::make_shared<HttpRequest>(std::move(request));
-    return handlers_.post([this, shared = std::move(shared), reply = std::move(reply)]() mutable {
+    return handlers_.post([this, shared = std::move(shared), writer = std::move(writer)]() mutable {
       try {
-        callbacks_.handle(std::move(*shared), std::move(reply));
+        callbacks_.handle(std::move(*shared), std::move(writer));
       } catch (const std::exception& error) {
         log_error("a request handler failed: {}", error.what());
       }
