@@ -1,5 +1,7 @@
 #include "server/reply_driver.h"
 
+#include "base/log.h"
+
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>

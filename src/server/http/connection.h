@@ -66,15 +66,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void close();
   bool is_answering() const { return state_ == State::kAnswering; }
 
-<<<<<<< HEAD
   // Runs `action`; closes the connection where there is no memory for it.
   template <typename F>
   void guarded(F&& action);
 
-  // From Reply, for the request with this number; a reply to an earlier request is ignored.
-=======
   // From AnswerWriter, for the request with this number; an answer to an earlier one is ignored.
->>>>>>> clarity
   void send(uint64_t request, HttpResponse response);
   void begin_stream(uint64_t request, HttpResponse head);
   void write(uint64_t request, std::string bytes);
