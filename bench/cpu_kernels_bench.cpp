@@ -1,7 +1,8 @@
-// What the CPU backend's ops reach on this machine: GB/s of weights at decode beside the plain read bandwidth,
-// GMAC/s at prefill. All ops run through the Backend interface on full-size shapes with random weights, so what
-// is measured is what a token costs. Usage: bench_cpu_kernels [--benchmark_filter=...]; compare lines of one run
-// only, best with --benchmark_enable_random_interleaving=true --benchmark_repetitions=5.
+// What the CPU backend's ops reach on this machine: GB/s of weights at decode beside the plain read
+// bandwidth, GMAC/s at prefill. All ops run through the Backend interface on full-size shapes with random
+// weights, so what is measured is what a token costs. Usage: bench_cpu_kernels [--benchmark_filter=...];
+// compare lines of one run only, best with --benchmark_enable_random_interleaving=true
+// --benchmark_repetitions=5.
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cpu/panels.h"
 #include "base/thread_pool.h"
@@ -34,7 +35,8 @@ struct RandomTensor {
   AffineTensor view;
 
   RandomTensor(int n_matrices, int n_out, int n_in, int bits) {
-    const size_t weights = static_cast<size_t>(n_matrices) * static_cast<size_t>(n_out) * static_cast<size_t>(n_in);
+    const size_t weights =
+        static_cast<size_t>(n_matrices) * static_cast<size_t>(n_out) * static_cast<size_t>(n_in);
     codes.resize(weights * static_cast<size_t>(bits) / 32);
     for (size_t i = 0; i + 2 <= codes.size(); i += 2) {
       const uint64_t word = next_random();
@@ -169,7 +171,8 @@ uint64_t read_all(const uint8_t* from, uint64_t bytes) {
   uint64_t sum[32] = {};
   for (uint64_t at = 0; at < part; at += 256) {
     for (int s = 0; s < kStreams; ++s) {
-      const auto* const words = reinterpret_cast<const uint64_t*>(from + static_cast<uint64_t>(s) * part + at);
+      const auto* const words =
+          reinterpret_cast<const uint64_t*>(from + static_cast<uint64_t>(s) * part + at);
       __builtin_prefetch(words + 512);
       __builtin_prefetch(words + 520);
       __builtin_prefetch(words + 528);
@@ -193,8 +196,8 @@ void read_bandwidth(benchmark::State& state, const std::string& path, int thread
   for (auto _ : state) {
     pool.run(threads, [&](int64_t begin, int64_t, int) {
       const uint64_t part = bytes / static_cast<uint64_t>(threads);
-      benchmark::DoNotOptimize(
-          read_all(static_cast<const uint8_t*>(bench.head.codes) + static_cast<uint64_t>(begin) * part, part));
+      benchmark::DoNotOptimize(read_all(
+          static_cast<const uint8_t*>(bench.head.codes) + static_cast<uint64_t>(begin) * part, part));
     });
   }
   report(state, static_cast<double>(bytes), 0);
@@ -213,10 +216,12 @@ void gdn_project(benchmark::State& state, const std::string& path, int threads, 
   Bench& bench = bench_of(path, threads);
   const StepHeader* step = bench.step(n_rows);
   for (auto _ : state) {
-    bench.backend->gdn_project({step, bench.residual, bench.norm, bench.qkv, bench.z, bench.a, bench.b, bench.out,
-                                bench.out + n_rows * 8192, bench.out + n_rows * 12288, bench.out + n_rows * 12320});
+    bench.backend->gdn_project({step, bench.residual, bench.norm, bench.qkv, bench.z, bench.a, bench.b,
+                                bench.out, bench.out + n_rows * 8192, bench.out + n_rows * 12288,
+                                bench.out + n_rows * 12320});
   }
-  report(state, static_cast<double>(bytes_of(bench.qkv, 1) + bytes_of(bench.z, 1)), 12352.0 * kHidden * n_rows);
+  report(state, static_cast<double>(bytes_of(bench.qkv, 1) + bytes_of(bench.z, 1)),
+         12352.0 * kHidden * n_rows);
 }
 
 void experts(benchmark::State& state, const std::string& path, int threads, int n_rows) {
@@ -230,8 +235,10 @@ void experts(benchmark::State& state, const std::string& path, int threads, int 
     bench.backend->experts_down({step, bench.activated, bench.ids, bench.weights, bench.weights, bench.down,
                                  bench.shared_down, bench.out});
   }
-  const double each = static_cast<double>(2 * cpu::panels_bytes(512, kHidden, 4) + cpu::panels_bytes(kHidden, 512, 4));
-  report(state, each * (distinct / static_cast<double>(state.iterations()) + 1), 9.0 * 3 * 512 * kHidden * n_rows);
+  const double each =
+      static_cast<double>(2 * cpu::panels_bytes(512, kHidden, 4) + cpu::panels_bytes(kHidden, 512, 4));
+  report(state, each * (distinct / static_cast<double>(state.iterations()) + 1),
+         9.0 * 3 * 512 * kHidden * n_rows);
 }
 
 // Bytes are the state's, read and written.
@@ -267,19 +274,23 @@ void attn_mix_prefill(benchmark::State& state, const std::string& path, int thre
 
 void register_all() {
   using Function = void (*)(benchmark::State&, const std::string&, int, int);
-  const std::pair<const char*, Function> ops[] = {{"head", head}, {"gdn_project", gdn_project}, {"experts", experts}, {"gdn_mix", gdn_mix}};
+  const std::pair<const char*, Function> ops[] = {
+      {"head", head}, {"gdn_project", gdn_project}, {"experts", experts}, {"gdn_mix", gdn_mix}};
   for (const char* path : {"avx512", "avx2"}) {
     for (const int threads : {1, 2}) {
       const std::string suffix = std::string("/") + path + "/threads:" + std::to_string(threads);
       const std::string name = path;
-      benchmark::RegisterBenchmark(("read" + suffix).c_str(),
-                                   [=](benchmark::State& s) { read_bandwidth(s, name, threads); })->UseRealTime();
+      benchmark::RegisterBenchmark(("read" + suffix).c_str(), [=](benchmark::State& s) {
+        read_bandwidth(s, name, threads);
+      })->UseRealTime();
       for (const int context : {512, 4096, 32768}) {
         benchmark::RegisterBenchmark(("attn_mix" + suffix + "/context:" + std::to_string(context)).c_str(),
-                                     [=](benchmark::State& s) { attn_mix(s, name, threads, context); })->UseRealTime();
+                                     [=](benchmark::State& s) { attn_mix(s, name, threads, context); })
+            ->UseRealTime();
         benchmark::RegisterBenchmark(
             ("attn_mix_prefill" + suffix + "/context:" + std::to_string(context)).c_str(),
-            [=](benchmark::State& s) { attn_mix_prefill(s, name, threads, context); })->UseRealTime();
+            [=](benchmark::State& s) { attn_mix_prefill(s, name, threads, context); })
+            ->UseRealTime();
       }
       for (const auto& entry : ops) {
         const char* const op = entry.first;
@@ -289,7 +300,8 @@ void register_all() {
             continue;
           }
           benchmark::RegisterBenchmark((std::string(op) + suffix + "/rows:" + std::to_string(rows)).c_str(),
-                                       [=](benchmark::State& s) { function(s, name, threads, rows); })->UseRealTime();
+                                       [=](benchmark::State& s) { function(s, name, threads, rows); })
+              ->UseRealTime();
         }
       }
     }

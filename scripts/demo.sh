@@ -46,8 +46,8 @@ Ask it yourself:
   curl -N $url/v1/chat/completions -H 'Content-Type: application/json' \\
     -d '{"messages":[{"role":"user","content":"$question"}],"stream":true}'
 
-This is the demo: a model of a few million parameters with the architecture of Qwen3.6-35B-A3B, trained from
-scratch on text that a script wrote. It does small sums, answers about a made-up world and calls tools. It
+This is the demo: a model of 25 million parameters with the architecture of Qwen3.6-35B-A3B, trained from
+scratch on text that a script wrote. It does small sums, answers a few simple facts and calls tools. It
 proves the code path; it says nothing about Qwen's quality or speed.
 
 The real model: download an MLX 4-bit checkpoint of Qwen3.6-35B-A3B (about 20 GB), then

@@ -9,7 +9,8 @@ set -euo pipefail
 run_packages=(make g++ cmake ninja-build pkg-config python3
   libfmt-dev nlohmann-json3-dev libsimdjson-dev libcli11-dev libboost-dev
   libpcre2-dev libutf8proc-dev libxxhash-dev libedit-dev)
-test_packages=(libgtest-dev libgmock-dev python3-venv ccache git)
+test_packages=(libgtest-dev libgmock-dev python3-venv ccache git
+  clang libclang-rt-dev)
 bench_packages=(libbenchmark-dev ccache)
 lint_packages=(clang-format clang-tidy shellcheck git)
 
@@ -17,8 +18,7 @@ purpose=${1:-run}
 packages=("${run_packages[@]}")
 case $purpose in
   run) ;;
-  test) packages+=("${test_packages[@]}") ;;
-  test-all) packages+=("${test_packages[@]}" clang) ;;
+  test | test-all) packages+=("${test_packages[@]}") ;;
   bench) packages+=("${bench_packages[@]}") ;;
   lint) packages+=("${test_packages[@]}" "${lint_packages[@]}") ;;
   *) echo "usage: scripts/dependencies.sh run | test | test-all | bench | lint" >&2; exit 2 ;;
@@ -65,6 +65,9 @@ name_missing_elsewhere() {
   for need in make cmake ninja pkg-config python3 "${CXX:-c++}"; do
     command -v "$need" >/dev/null || missing+=("the program $need")
   done
+  if [[ $purpose == test* && $(uname) == Linux ]] && ! command -v clang++ >/dev/null; then
+    missing+=("the program clang++, with libFuzzer")
+  fi
   local headers=(fmt/core.h nlohmann/json.hpp simdjson.h CLI/CLI.hpp boost/beast.hpp
     utf8proc.h xxhash.h histedit.h)
   [[ $purpose == test* || $purpose == lint ]] && headers+=(gtest/gtest.h gmock/gmock.h)

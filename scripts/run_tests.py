@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs every test of a built tree and ends with one plain line: "N passed, M failed".
 
-Suites: the script checks, each GoogleTest program (through ctest, two at a time), the Python tests. Outputs
-go to <build>/test-logs; a failing suite's output is shown. N and M count GoogleTest cases, pytest cases and
-script checks; a suite that crashes or times out counts as one failure.
+Suites: the script checks, each GoogleTest program (through ctest, two at a time), the Python tests, the fuzz
+targets. Outputs go to <build>/test-logs; a failing suite's output is shown. N and M count GoogleTest cases,
+pytest cases, script checks and fuzz targets; a suite that crashes or times out counts as one failure.
 """
 
 import argparse
@@ -13,8 +13,12 @@ import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import fuzz_targets
+
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT_CHECKS = ["check_layers.py", "check_sizes.py"]
+FUZZ_SECONDS = 60
+FUZZ_RUNS = 2_000_000
 
 
 class Tally:
@@ -112,9 +116,19 @@ def run_pytest(tally: Tally, build: Path, logs: Path, python: str, timeout: int,
         passed, failed, _ = junit_counts(report) if report.exists() else (0, 1, 0.0)
         if code not in (0, 5) and failed == 0:  # 5: this marker selects none of the folder's tests
             failed = 1
-        tally.add(name, passed, failed, time.monotonic() - start)
+        if passed or failed:
+            tally.add(name, passed, failed, time.monotonic() - start)
         if failed:
             show(log)
+
+
+def run_fuzzers(tally: Tally, fuzz_build: Path, is_long: bool):
+    """Every target counts as one test: a minute in all, or FUZZ_RUNS inputs each."""
+    runs = FUZZ_RUNS if is_long else 0
+    for outcome in fuzz_targets.run_all(fuzz_build, fuzz_targets.target_names(), FUZZ_SECONDS, runs, seed=1):
+        tally.add(f"fuzz/{outcome.target}", int(outcome.ok), int(not outcome.ok), outcome.seconds)
+        if not outcome.ok:
+            show(outcome.log)
 
 
 def main() -> int:
@@ -122,7 +136,8 @@ def main() -> int:
     parser.add_argument("--build", type=Path, required=True, help="a configured and built tree with tests")
     parser.add_argument("--python", default=sys.executable, help="the interpreter that has pytest")
     parser.add_argument("--timeout", type=int, default=900, help="seconds for one suite")
-    parser.add_argument("--long", action="store_true", help="also the tests marked 'long'")
+    parser.add_argument("--fuzz-build", type=Path, help="a tree of built fuzz targets; without it none is run")
+    parser.add_argument("--long", action="store_true", help="also the tests marked 'long', and long fuzzing")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
     logs = build / "test-logs"
@@ -133,6 +148,8 @@ def main() -> int:
     run_ctest(tally, build, logs, arguments.timeout)
     marker = "long or not long" if arguments.long else "not long"
     run_pytest(tally, build, logs, arguments.python, arguments.timeout, marker)
+    if arguments.fuzz_build:
+        run_fuzzers(tally, arguments.fuzz_build.resolve(), arguments.long)
     print(f"all suites took {time.monotonic() - start:.1f} s; outputs are in {logs.relative_to(ROOT)}")
     print(f"{tally.passed} passed, {tally.failed} failed", flush=True)
     return 1 if tally.failed or not tally.passed else 0

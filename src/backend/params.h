@@ -27,7 +27,7 @@ struct EmbedOp {
   const ORFEBRE_GLOBAL int32_t* picked;  // [kMaxLanes] last picked token of each lane
   Matrix embedding;                      // [vocab, hidden]
   ORFEBRE_GLOBAL float* residual;        // out [R, hidden]
-  ORFEBRE_GLOBAL float* rope;            // out [R, 64]: 32 cosines, then 32 sines of position * theta^(-2i/64)
+  ORFEBRE_GLOBAL float* rope;  // out [R, 64]: 32 cosines, then 32 sines of position * theta^(-2i/64)
 };
 
 // u = norm(x) * weight; the four in-projections of a Gated DeltaNet layer.

@@ -25,33 +25,34 @@ struct PickRow {
   int32_t n_vocab;       // ids at or above are padding rows of the head and never chosen
   int32_t top_k;         // 0: all
   float temperature;
-  float top_p;                // 1: all
-  float min_p;                // 0: all
-  float repetition_penalty;   // 1: none; over prompt and reply
-  float presence_penalty;     // 0: none; over the reply
-  float frequency_penalty;    // 0: none; over the reply
-  int32_t bias_offset;        // into PickOp::bias_ids and bias_values
+  float top_p;               // 1: all
+  float min_p;               // 0: all
+  float repetition_penalty;  // 1: none; over prompt and reply
+  float presence_penalty;    // 0: none; over the reply
+  float frequency_penalty;   // 0: none; over the reply
+  int32_t bias_offset;       // into PickOp::bias_ids and bias_values
   int32_t n_bias;
-  int32_t mask;               // index into PickOp::masks, or -1
+  int32_t mask;  // index into PickOp::masks, or -1
 };
 
 struct PickResult {
   int32_t token;
-  int32_t status;                    // PickStatus
-  float logprob;                     // of the token under softmax of the raw logits, before any change
-  int32_t top_ids[kTopLogprobs];     // the largest raw logprobs, descending; ties to the lower id
+  int32_t status;                 // PickStatus
+  float logprob;                  // of the token under softmax of the raw logits, before any change
+  int32_t top_ids[kTopLogprobs];  // the largest raw logprobs, descending; ties to the lower id
   float top_logprobs[kTopLogprobs];
 };
 
 struct PickOp {
-  const ORFEBRE_GLOBAL float* logits;       // [n_logit_rows, vocab]
-  const ORFEBRE_GLOBAL PickRow* rows;       // [n_rows]
+  const ORFEBRE_GLOBAL float* logits;  // [n_logit_rows, vocab]
+  const ORFEBRE_GLOBAL PickRow* rows;  // [n_rows]
   const ORFEBRE_GLOBAL int32_t* bias_ids;
   const ORFEBRE_GLOBAL float* bias_values;
-  const ORFEBRE_GLOBAL uint32_t* masks;     // [n_masks, mask_words]: bit id % 32 of word id / 32 allows id
-  ORFEBRE_GLOBAL uint32_t* token_counts;    // in, out [kMaxLanes, vocab]: bit 31 in the prompt, rest in the reply
-  ORFEBRE_GLOBAL int32_t* picked;           // out [kMaxLanes]
-  ORFEBRE_GLOBAL PickResult* results;       // out [n_rows]
+  const ORFEBRE_GLOBAL uint32_t* masks;  // [n_masks, mask_words]: bit id % 32 of word id / 32 allows id
+  ORFEBRE_GLOBAL uint32_t*
+      token_counts;                    // in, out [kMaxLanes, vocab]: bit 31 in the prompt, rest in the reply
+  ORFEBRE_GLOBAL int32_t* picked;      // out [kMaxLanes]
+  ORFEBRE_GLOBAL PickResult* results;  // out [n_rows]
   int32_t n_rows;
   int32_t vocab;
   int32_t mask_words;  // (vocab + 31) / 32

@@ -12,16 +12,16 @@
 namespace orfebre {
 
 enum class ErrorKind {
-  kInvalidRequest,     // the caller's input is wrong: HTTP 400, exit 2
-  kContextLength,      // the prompt does not fit the context: HTTP 400
-  kNotFound,           // no such model, route or file: HTTP 404, exit 2
-  kUnsupported,        // valid, but not something this engine does: HTTP 400, exit 2
-  kUnauthorized,       // wrong or missing key: HTTP 401
-  kOverloaded,         // no room for the request now: HTTP 503
-  kBadCheckpoint,      // a model file is damaged or of another shape: exit 1
-  kOutOfMemory,        // the plan does not fit the machine: exit 1
-  kBackend,            // a device or kernel failed: HTTP 500, exit 1
-  kInternal,           // a defect of this program: HTTP 500, exit 1
+  kInvalidRequest,  // the caller's input is wrong: HTTP 400, exit 2
+  kContextLength,   // the prompt does not fit the context: HTTP 400
+  kNotFound,        // no such model, route or file: HTTP 404, exit 2
+  kUnsupported,     // valid, but not something this engine does: HTTP 400, exit 2
+  kUnauthorized,    // wrong or missing key: HTTP 401
+  kOverloaded,      // no room for the request now: HTTP 503
+  kBadCheckpoint,   // a model file is damaged or of another shape: exit 1
+  kOutOfMemory,     // the plan does not fit the machine: exit 1
+  kBackend,         // a device or kernel failed: HTTP 500, exit 1
+  kInternal,        // a defect of this program: HTTP 500, exit 1
 };
 
 class Error : public std::runtime_error {
@@ -44,11 +44,6 @@ template <typename... Args>
 
 }  // namespace orfebre
 
-// Always on; use outside hot loops. ORFEBRE_DCHECK is for hot loops and vanishes in release builds.
+// Always on; use outside hot loops.
 #define ORFEBRE_CHECK(condition) \
   ((condition) ? void(0) : ::orfebre::check_failed(#condition, __FILE__, __LINE__))
-#ifdef NDEBUG
-#define ORFEBRE_DCHECK(condition) void(0)
-#else
-#define ORFEBRE_DCHECK(condition) ORFEBRE_CHECK(condition)
-#endif

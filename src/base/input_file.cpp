@@ -82,8 +82,7 @@ void InputFile::read(void* destination, uint64_t offset_bytes, size_t n_bytes) c
     if (got == 0) {
       fail(ErrorKind::kBadCheckpoint,
            "{}: the file was truncated while it was being read: expected {} bytes from byte {} on, found {}; "
-           "leave the "
-           "files alone while a model loads, then start again",
+           "leave the files alone while a model loads, then start again",
            path_, n_bytes, offset_bytes, done_bytes);
     }
     done_bytes += static_cast<size_t>(got);
@@ -97,8 +96,7 @@ void InputFile::check_unchanged() const {
   if (!known || identity_of(&open_file) != identity_ || identity_of(&named_file) != identity_) {
     fail(ErrorKind::kBadCheckpoint,
          "{}: the file was changed, replaced or removed while the model was loading (expected the {} bytes "
-         "it had when "
-         "opened); leave the files alone while a model loads, then start again",
+         "it had when opened); leave the files alone while a model loads, then start again",
          path_, identity_.size_bytes);
   }
 }

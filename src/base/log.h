@@ -9,7 +9,7 @@
 
 namespace orfebre {
 
-enum class LogLevel { kDebug, kInfo, kWarning, kError, kQuiet };
+enum class LogLevel { kInfo, kWarning, kError, kQuiet };
 
 // Lines below `level` are dropped. The default is kInfo.
 void set_log_level(LogLevel level);
@@ -34,13 +34,6 @@ template <typename... Args>
 void log_error(fmt::format_string<Args...> text, Args&&... args) {
   if (log_enabled(LogLevel::kError)) {
     log_line(LogLevel::kError, fmt::format(text, std::forward<Args>(args)...));
-  }
-}
-
-template <typename... Args>
-void log_debug(fmt::format_string<Args...> text, Args&&... args) {
-  if (log_enabled(LogLevel::kDebug)) {
-    log_line(LogLevel::kDebug, fmt::format(text, std::forward<Args>(args)...));
   }
 }
 

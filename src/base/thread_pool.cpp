@@ -8,6 +8,8 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <system_error>
+#include <utility>
 
 #if defined(__linux__)
 #include <sched.h>
@@ -18,6 +20,7 @@ namespace {
 
 constexpr auto kSpinTime = std::chrono::microseconds(50);
 constexpr int kSpinsPerClockRead = 64;
+constexpr uint32_t kGateOpen = 0x80000000u;
 
 inline void spin_pause() {
 #if defined(__x86_64__)
@@ -64,10 +67,11 @@ int cgroup_cpu_limit() {
   }
   double limit = 0;
   while (true) {
-    const std::string quota = first_line("/sys/fs/cgroup" + path + "/cpu.max");
+    const std::string quota = first_line(fmt::format("/sys/fs/cgroup{}/cpu.max", path));
     long long microseconds = 0;
     long long period = 0;
-    if (std::sscanf(quota.c_str(), "%lld %lld", &microseconds, &period) == 2 && microseconds > 0 && period > 0) {
+    if (std::sscanf(quota.c_str(), "%lld %lld", &microseconds, &period) == 2 && microseconds > 0 &&
+        period > 0) {
       const double cpus = static_cast<double>(microseconds) / static_cast<double>(period);
       limit = limit == 0 ? cpus : std::min(limit, cpus);
     }
@@ -91,9 +95,9 @@ int usable_physical_cores() {
     std::set<std::string> siblings;  // hyper-threads of one core list the same siblings
     for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
       if (CPU_ISSET(cpu, &allowed)) {
-        const std::string topology = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
-        const std::string list = first_line(topology + "thread_siblings_list");
-        siblings.insert(list.empty() ? std::to_string(cpu) : list);
+        const std::string list =
+            first_line(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
+        siblings.insert(list.empty() ? fmt::format("{}", cpu) : list);
       }
     }
     cores = std::max(1, static_cast<int>(siblings.size()));
@@ -110,7 +114,8 @@ namespace {
 
 int checked_thread_count(int n_threads) {
   if (n_threads < 0 || n_threads > 1024) {
-    fail(ErrorKind::kInvalidRequest, "threads: expected 1 to 1024, or 0 for the physical cores; found {}", n_threads);
+    fail(ErrorKind::kInvalidRequest, "threads: expected 1 to 1024, or 0 for the physical cores; found {}",
+         n_threads);
   }
   return n_threads == 0 ? usable_physical_cores() : n_threads;
 }
@@ -118,12 +123,23 @@ int checked_thread_count(int n_threads) {
 }  // namespace
 
 ThreadPool::ThreadPool(int n_threads) : n_threads_(checked_thread_count(n_threads)) {
-  for (int thread = 1; thread < n_threads_; ++thread) {
-    workers_.emplace_back([this, thread] { worker(thread); });
+  try {
+    for (int thread = 1; thread < n_threads_; ++thread) {
+      workers_.emplace_back([this, thread] { worker(thread); });
+    }
+  } catch (const std::system_error& error) {
+    const size_t n_started = workers_.size();
+    join();
+    fail(ErrorKind::kOutOfMemory, "threads: expected to start {}, found room for {} ({}); ask for fewer",
+         n_threads_ - 1, n_started, error.code().message());
   }
 }
 
 ThreadPool::~ThreadPool() {
+  join();
+}
+
+void ThreadPool::join() {
   stop_.store(true, std::memory_order_relaxed);
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();
@@ -132,16 +148,18 @@ ThreadPool::~ThreadPool() {
   }
 }
 
-void ThreadPool::dispatch(int n_parts, Call call, void* part) {
+void ThreadPool::dispatch(int64_t n_parts, Call call, const void* body) {
   call_ = call;
-  part_ = part;
+  body_ = body;
   n_parts_ = n_parts;
-  busy_.store(n_threads_ - 1, std::memory_order_relaxed);
+  next_part_.store(0, std::memory_order_relaxed);
+  gate_.store(kGateOpen, std::memory_order_release);
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();
-  run_part(0);
-  for (int left = busy_.load(std::memory_order_acquire); left != 0;) {
-    left = wait_for_change(busy_, left);
+  take_parts(0);
+  uint32_t inside = gate_.fetch_and(~kGateOpen, std::memory_order_acq_rel) & ~kGateOpen;
+  while (inside != 0) {
+    inside = wait_for_change(gate_, inside);
   }
   if (error_) {
     std::rethrow_exception(std::exchange(error_, nullptr));
@@ -155,20 +173,37 @@ void ThreadPool::worker(int thread) {
     if (stop_.load(std::memory_order_relaxed)) {
       return;
     }
-    run_part(thread);
-    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      busy_.notify_one();
+    if (enter()) {
+      take_parts(thread);
+      leave();
     }
   }
 }
 
-void ThreadPool::run_part(int thread) {
-  if (thread >= n_parts_) {
-    return;
+bool ThreadPool::enter() {
+  uint32_t gate = gate_.load(std::memory_order_relaxed);
+  while ((gate & kGateOpen) != 0) {
+    if (gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acquire, std::memory_order_relaxed)) {
+      return true;
+    }
   }
+  return false;
+}
+
+void ThreadPool::leave() {
+  if (gate_.fetch_sub(1, std::memory_order_release) == 1) {  // the gate is shut and nobody else is inside
+    gate_.notify_one();
+  }
+}
+
+void ThreadPool::take_parts(int thread) {
   try {
-    call_(part_, thread);
+    for (int64_t part = next_part_.fetch_add(1, std::memory_order_relaxed); part < n_parts_;
+         part = next_part_.fetch_add(1, std::memory_order_relaxed)) {
+      call_(body_, part, thread);
+    }
   } catch (...) {
+    next_part_.store(n_parts_, std::memory_order_relaxed);
     const std::lock_guard<std::mutex> lock(error_mutex_);
     if (!error_) {
       error_ = std::current_exception();

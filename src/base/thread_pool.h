@@ -1,8 +1,9 @@
-// A fork-join pool for compute kernels: a fixed set of threads, of which the caller is one, that run one
-// body over a range of units and meet again. Between calls the workers spin for some 50 microseconds and
-// then sleep. Owns threads only: no queue, no futures. One thread calls it; calls do not nest.
+// A fork-join pool for compute kernels: a fixed set of threads, of which the caller is one, that share the
+// parts of one range of work and meet again. Between calls the workers spin for some 50 microseconds and then
+// sleep. Owns threads only: no queue, no futures. One thread calls it; calls do not nest.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -13,13 +14,14 @@
 
 namespace orfebre {
 
-// Physical cores that this process may use: respects the affinity mask and the cgroup's CPU quota; at least 1.
+// Physical cores that this process may use: respects the affinity mask and the cgroup's CPU quota; at
+// least 1.
 int usable_physical_cores();
 
 class ThreadPool {
  public:
-  // `n_threads` counts the caller; 0 takes usable_physical_cores(). Throws Error(kInvalidRequest) when negative
-  // or over 1024.
+  // `n_threads` counts the caller; 0 takes usable_physical_cores(). Throws Error(kInvalidRequest) when
+  // negative or over 1024.
   explicit ThreadPool(int n_threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -27,56 +29,60 @@ class ThreadPool {
 
   int size() const { return n_threads_; }
 
-  // Splits [0, n_units) into one contiguous range a thread: body(begin, end, thread). Empty ranges are not
-  // called. Returns when all are done; the first exception of a body is rethrown here.
+  // Splits [0, n_units) into contiguous parts, a few a thread: body(begin, end, thread). No two calls at once
+  // have the same `thread`, which lies in [0, size()). Returns when all are done; the first exception of a
+  // body is rethrown here, and parts not yet begun then may never be.
   template <class Body>
   void run(int64_t n_units, Body&& body) {
-    const int n_parts = static_cast<int>(n_units < n_threads_ ? n_units : n_threads_);
-    auto part = [&](int thread) {
-      const int64_t begin = n_units * thread / n_parts;
-      const int64_t end = n_units * (thread + 1) / n_parts;
-      body(begin, end, thread);
-    };
-    fork_join(n_parts, part);
+    const int64_t parts_a_thread = n_units >= 16 * n_threads_ ? 4 : 1;
+    const int64_t n_parts = std::min(n_units, parts_a_thread * n_threads_);
+    run_parts(n_parts, [&](int64_t part, int thread) {
+      body(n_units * part / n_parts, n_units * (part + 1) / n_parts, thread);
+    });
   }
 
-  // For units of uneven cost: threads take `grain` units at a time until none are left.
+  // For units of uneven cost: `grain` units at a time.
   template <class Body>
   void run_dynamic(int64_t n_units, int64_t grain, Body&& body) {
-    const int64_t n_takes = (n_units + grain - 1) / grain;
-    std::atomic<int64_t> next{0};
-    auto part = [&](int thread) {
-      for (int64_t begin = next.fetch_add(grain, std::memory_order_relaxed); begin < n_units;
-           begin = next.fetch_add(grain, std::memory_order_relaxed)) {
-        body(begin, begin + grain < n_units ? begin + grain : n_units, thread);
-      }
-    };
-    fork_join(static_cast<int>(n_takes < n_threads_ ? n_takes : n_threads_), part);
+    run_parts((n_units + grain - 1) / grain, [&](int64_t part, int thread) {
+      body(part * grain, std::min((part + 1) * grain, n_units), thread);
+    });
   }
 
  private:
-  using Call = void (*)(void* part, int thread);
+  void join();  // ends the threads that have started
 
-  template <class Part>
-  void fork_join(int n_parts, Part& part) {
-    if (n_parts == 1) {
-      part(0);
-    } else if (n_parts > 1) {
-      dispatch(n_parts, [](void* p, int thread) { (*static_cast<Part*>(p))(thread); }, &part);
+  using Call = void (*)(const void* body, int64_t part, int thread);
+
+  // Threads take the next part until none is left; one that arrives late finds none and is not waited for, so
+  // a core that the system lends to somebody else costs its share of the work and no more.
+  template <class Body>
+  void run_parts(int64_t n_parts, const Body& body) {
+    if (n_threads_ == 1 || n_parts <= 1) {
+      for (int64_t part = 0; part < n_parts; ++part) {
+        body(part, 0);
+      }
+      return;
     }
+    dispatch(
+        n_parts,
+        [](const void* b, int64_t part, int thread) { (*static_cast<const Body*>(b))(part, thread); }, &body);
   }
 
-  void dispatch(int n_parts, Call call, void* part);
+  void dispatch(int64_t n_parts, Call call, const void* body);
   void worker(int thread);
-  void run_part(int thread);
+  bool enter();
+  void leave();
+  void take_parts(int thread);
 
   const int n_threads_;
-  // The current call: written before `generation_` is stored, read after it is loaded.
+  // The current call: written while the gate is shut and nobody is inside, read by those inside.
   Call call_ = nullptr;
-  void* part_ = nullptr;
-  int n_parts_ = 0;
-  alignas(64) std::atomic<uint32_t> generation_{0};
-  alignas(64) std::atomic<int> busy_{0};  // workers that have not finished the current call
+  const void* body_ = nullptr;
+  int64_t n_parts_ = 0;
+  alignas(64) std::atomic<uint32_t> generation_{0};  // counts calls; workers wait for it to change
+  alignas(64) std::atomic<uint32_t> gate_{0};  // workers inside the current call, and whether more may enter
+  alignas(64) std::atomic<int64_t> next_part_{0};
   alignas(64) std::atomic<bool> stop_{false};
   std::mutex error_mutex_;
   std::exception_ptr error_;

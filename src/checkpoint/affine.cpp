@@ -49,8 +49,7 @@ void quantize_group(uint32_t* codes, bf16* scale, bf16* bias, const bf16* source
   uint32_t rounded[kAffineGroupSize];
   for (int element = 0; element < kAffineGroupSize; ++element) {
     const float steps = (values[element] - group.bias) / group.scale;
-    // Clamped before rounding (the same result, since 0 and max_code are integers); written so that NaN gives
-    // 0.
+    // Clamped before rounding: the same result, since 0 and max_code are integers. NaN becomes 0.
     const float at_least_zero = steps > 0.0f ? steps : 0.0f;
     const float clamped = at_least_zero < max_code ? at_least_zero : max_code;
     rounded[element] = static_cast<uint32_t>(static_cast<int32_t>(round_small(clamped)));

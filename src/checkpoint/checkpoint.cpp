@@ -217,16 +217,14 @@ const TensorInfo& Checkpoint::vector_tensor(const VectorSpec& spec) const {
 }
 
 int Checkpoint::matrix_bits(const MatrixSpec& spec) const {
-  const int stored_bits = plan_of(spec).bits;
-  return options_.quantize_dense && stored_bits >= 16 ? default_bits(spec.role) : stored_bits;
+  const int bits = stored_bits(spec);
+  return options_.quantize_dense && bits >= 16 ? default_bits(spec.role) : bits;
 }
 
 uint64_t Checkpoint::total_bytes() const {
   uint64_t total = 0;
   for (const MatrixSpec& spec : matrix_specs(config_.shape)) {
-    const int bits = matrix_bits(spec);
-    const uint64_t scale_bytes = bits < 16 ? element_count(spec) / kAffineGroupSize * 2 * sizeof(bf16) : 0;
-    total += element_count(spec) * static_cast<uint64_t>(bits) / 8 + scale_bytes;
+    total += stored_bytes(spec, matrix_bits(spec));
   }
   return total;
 }

@@ -44,6 +44,9 @@ class Checkpoint final : public WeightSource {
   // The stored tensor of a vector: its dtype, for exporting.
   const TensorInfo& vector_tensor(const VectorSpec& spec) const;
 
+  // The width a matrix has in the file, also where it is quantised while reading.
+  int stored_bits(const MatrixSpec& spec) const { return plan_of(spec).bits; }
+
   const ShapeInfo& shape() const override { return config_.shape; }
   int matrix_bits(const MatrixSpec& spec) const override;
   AffineTensor read_matrix(const MatrixSpec& spec) override;

@@ -1,8 +1,8 @@
 #include "checkpoint/config.h"
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "checkpoint/json_file.h"
-#include "checkpoint/safetensors.h"
 
 #include <algorithm>
 #include <array>
@@ -328,7 +328,7 @@ ModelConfig read_model_config(const std::string& directory) {
 GenerationConfig read_generation_config(const std::string& directory, const ModelConfig& model) {
   const std::string path = directory + "/generation_config.json";
   GenerationConfig config;
-  if (std::filesystem::exists(path)) {
+  if (std::error_code error; std::filesystem::exists(path, error) || error) {
     const std::string text = read_small_file(path, kMaxConfigBytes);
     simdjson::dom::parser parser;
     const Section root{parse_json_object(parser, text, path), path + ": "};

@@ -146,11 +146,10 @@ std::string exported_config(const std::string& directory, const ShapeInfo& shape
 }
 
 void refuse_unfit_source(const Checkpoint& source, const std::string& directory) {
-  const Checkpoint as_stored(directory);
   for (const MatrixSpec& spec : matrix_specs(source.shape())) {
-    if (as_stored.matrix_bits(spec) < 16) {
+    if (source.stored_bits(spec) < 16) {
       fail(ErrorKind::kUnsupported, "{}: expected an unquantised checkpoint, found {} bits for {}", directory,
-           as_stored.matrix_bits(spec), weight_name(spec.role, spec.layer));
+           source.stored_bits(spec), weight_name(spec.role, spec.layer));
     }
   }
 }
@@ -283,8 +282,8 @@ ExportSummary export_quantized(const std::string& source_directory, const std::s
                                const ExportOptions& options) {
   const std::string destination = without_trailing_slash(destination_directory);
   Checkpoint source(source_directory, {.quantize_dense = true});
-  static_cast<void>(
-      read_generation_config(source_directory, source.config()));  // refuses a damaged one early
+  // Refuses a damaged one before anything is written.
+  static_cast<void>(read_generation_config(source_directory, source.config()));
   refuse_unfit_source(source, source_directory);
   refuse_unfit_destination(destination, source.total_bytes());
   const std::string partial_path = destination + ".partial";

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/input_file.h"
-#include "checkpoint/safetensors.h"
+#include "base/printable.h"
 
 #include <unordered_set>
 

@@ -8,67 +8,40 @@ namespace {
 // Relative to a layer, experts aside.
 const char* layer_module(MatrixRole role) {
   switch (role) {
-    case MatrixRole::kGdnQkv:
-      return "linear_attn.in_proj_qkv";
-    case MatrixRole::kGdnZ:
-      return "linear_attn.in_proj_z";
-    case MatrixRole::kGdnA:
-      return "linear_attn.in_proj_a";
-    case MatrixRole::kGdnB:
-      return "linear_attn.in_proj_b";
-    case MatrixRole::kGdnOut:
-      return "linear_attn.out_proj";
-    case MatrixRole::kAttnQ:
-      return "self_attn.q_proj";
-    case MatrixRole::kAttnK:
-      return "self_attn.k_proj";
-    case MatrixRole::kAttnV:
-      return "self_attn.v_proj";
-    case MatrixRole::kAttnOut:
-      return "self_attn.o_proj";
-    case MatrixRole::kRouter:
-      return "mlp.gate";
-    case MatrixRole::kSharedGate:
-      return "mlp.shared_expert_gate";
-    case MatrixRole::kSharedUpGate:
-      return "mlp.shared_expert.gate_proj";
-    case MatrixRole::kSharedUp:
-      return "mlp.shared_expert.up_proj";
-    case MatrixRole::kSharedDown:
-      return "mlp.shared_expert.down_proj";
-    case MatrixRole::kExpertGate:
-      return "mlp.switch_mlp.gate_proj";
-    case MatrixRole::kExpertUp:
-      return "mlp.switch_mlp.up_proj";
-    case MatrixRole::kExpertDown:
-      return "mlp.switch_mlp.down_proj";
+    case MatrixRole::kGdnQkv: return "linear_attn.in_proj_qkv";
+    case MatrixRole::kGdnZ: return "linear_attn.in_proj_z";
+    case MatrixRole::kGdnA: return "linear_attn.in_proj_a";
+    case MatrixRole::kGdnB: return "linear_attn.in_proj_b";
+    case MatrixRole::kGdnOut: return "linear_attn.out_proj";
+    case MatrixRole::kAttnQ: return "self_attn.q_proj";
+    case MatrixRole::kAttnK: return "self_attn.k_proj";
+    case MatrixRole::kAttnV: return "self_attn.v_proj";
+    case MatrixRole::kAttnOut: return "self_attn.o_proj";
+    case MatrixRole::kRouter: return "mlp.gate";
+    case MatrixRole::kSharedGate: return "mlp.shared_expert_gate";
+    case MatrixRole::kSharedUpGate: return "mlp.shared_expert.gate_proj";
+    case MatrixRole::kSharedUp: return "mlp.shared_expert.up_proj";
+    case MatrixRole::kSharedDown: return "mlp.shared_expert.down_proj";
+    case MatrixRole::kExpertGate: return "mlp.switch_mlp.gate_proj";
+    case MatrixRole::kExpertUp: return "mlp.switch_mlp.up_proj";
+    case MatrixRole::kExpertDown: return "mlp.switch_mlp.down_proj";
     case MatrixRole::kEmbedding:
-    case MatrixRole::kHead:
-      break;
+    case MatrixRole::kHead: break;
   }
   return "";
 }
 
 const char* layer_tensor(VectorRole role) {
   switch (role) {
-    case VectorRole::kInputNorm:
-      return "input_layernorm.weight";
-    case VectorRole::kPostNorm:
-      return "post_attention_layernorm.weight";
-    case VectorRole::kGdnConv:
-      return "linear_attn.conv1d.weight";
-    case VectorRole::kGdnALog:
-      return "linear_attn.A_log";
-    case VectorRole::kGdnDtBias:
-      return "linear_attn.dt_bias";
-    case VectorRole::kGdnNorm:
-      return "linear_attn.norm.weight";
-    case VectorRole::kAttnQNorm:
-      return "self_attn.q_norm.weight";
-    case VectorRole::kAttnKNorm:
-      return "self_attn.k_norm.weight";
-    case VectorRole::kFinalNorm:
-      break;
+    case VectorRole::kInputNorm: return "input_layernorm.weight";
+    case VectorRole::kPostNorm: return "post_attention_layernorm.weight";
+    case VectorRole::kGdnConv: return "linear_attn.conv1d.weight";
+    case VectorRole::kGdnALog: return "linear_attn.A_log";
+    case VectorRole::kGdnDtBias: return "linear_attn.dt_bias";
+    case VectorRole::kGdnNorm: return "linear_attn.norm.weight";
+    case VectorRole::kAttnQNorm: return "self_attn.q_norm.weight";
+    case VectorRole::kAttnKNorm: return "self_attn.k_norm.weight";
+    case VectorRole::kFinalNorm: break;
   }
   return "";
 }
@@ -158,13 +131,11 @@ bool is_zero_centred(VectorRole role) {
     case VectorRole::kInputNorm:
     case VectorRole::kPostNorm:
     case VectorRole::kAttnQNorm:
-    case VectorRole::kAttnKNorm:
-      return true;
+    case VectorRole::kAttnKNorm: return true;
     case VectorRole::kGdnConv:
     case VectorRole::kGdnALog:
     case VectorRole::kGdnDtBias:
-    case VectorRole::kGdnNorm:
-      break;
+    case VectorRole::kGdnNorm: break;
   }
   return false;
 }

@@ -1,6 +1,7 @@
 #include "checkpoint/safetensors.h"
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "checkpoint/json_file.h"
 
 #include <algorithm>
@@ -117,8 +118,7 @@ TensorInfo parse_tensor(const InputFile& file, std::string_view name, simdjson::
   if (begin > end || end > data_bytes) {
     fail(ErrorKind::kBadCheckpoint,
          "{}: expected offsets inside the {} bytes of data that the file holds, found {} to {}; the file is "
-         "truncated or "
-         "damaged",
+         "truncated or damaged",
          where, data_bytes, begin, end);
   }
   const uint64_t expected_bytes = checked_size_bytes(where, tensor.shape, tensor.dtype);
@@ -186,17 +186,6 @@ std::string shape_text(std::span<const int64_t> shape) {
     text += fmt::format("{}{}", axis == 0 ? "" : ", ", shape[axis]);
   }
   return text + "]";
-}
-
-std::string printable(std::string_view text) {
-  constexpr size_t kMaxBytes = 120;
-  std::string result(text.substr(0, kMaxBytes));
-  for (char& letter : result) {
-    if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) {
-      letter = '?';
-    }
-  }
-  return text.size() > kMaxBytes ? result + "..." : result;
 }
 
 std::vector<TensorInfo> read_safetensors_header(const InputFile& file) {

@@ -3,7 +3,7 @@
 // Everything in a header is checked before any of it is used: length, JSON, dtypes, shapes without overflow,
 // offsets inside the file, no overlap and no hole, bytes = elements x element size, no name twice in a file
 // or over shards. After opening, every TensorInfo may be trusted to lie inside its file. Does not know which
-// tensors a model needs (loader.h) nor what they mean (name_map.h).
+// tensors a model needs (checkpoint.h) nor what they mean (name_map.h).
 #pragma once
 
 #include "base/input_file.h"
@@ -49,8 +49,6 @@ struct TensorInfo {
 };
 
 std::string shape_text(std::span<const int64_t> shape);  // "[8192, 4, 1]"
-// A tensor or file name from an untrusted file, fit to print: control characters replaced, cut at 120 bytes.
-std::string printable(std::string_view text);
 
 // Parses and checks the header of one file. Throws Error(kBadCheckpoint) naming file, tensor, expected and
 // found.

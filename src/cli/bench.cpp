@@ -75,7 +75,10 @@ WeightBytes weight_bytes(const OpenedModel& opened) {
 std::vector<BenchShape> shapes_of(const BenchCommand& command, int max_context) {
   std::vector<BenchShape> shapes;
   for (const int context : command.contexts) {
-    const BenchShape shape{context, command.prefill_tokens, command.decode_tokens, command.sequences};
+    BenchShape shape{context, command.prefill_tokens, command.decode_tokens, command.sequences};
+    if (context + shape.prefill_tokens == 0) {
+      shape.prefill_tokens = 1;  // a decode goes on from some token
+    }
     if (int64_t{context} + shape.prefill_tokens + shape.decode_tokens > max_context) {
       fail(ErrorKind::kInvalidRequest,
            "bench: --context {} + --prefill {} + --decode {} is more than the model's {}", context,

@@ -38,7 +38,7 @@ class Chat {
                model_.backend_name, model_.engine->max_context());
     LineEditor editor("> ");
     std::string line;
-    while (true) {
+    while (!leave_requested().load()) {
       clear_stop();
       const LineEditor::Outcome outcome = editor.read(line);
       if (outcome == LineEditor::Outcome::kEnd || (outcome == LineEditor::Outcome::kLine && !handle(line))) {

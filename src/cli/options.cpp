@@ -4,10 +4,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include <limits>
 #include <string>
 
 namespace orfebre::cli {
 namespace {
+
+constexpr int kMaxCount = std::numeric_limits<int>::max();
 
 void add_model_path(CLI::App& app, std::string& path) {
   app.add_option("--model,-m", path,
@@ -21,14 +24,14 @@ void add_model_options(CLI::App& app, ModelOptions& model) {
   app.add_option("--threads,-t", model.threads, "Threads of the cpu backend [default: the physical cores]")
       ->check(CLI::Range(1, 1024));
   app.add_option("--memory", model.memory_gib, "GiB that may be used [default: what the machine has free]")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(0.001, 1e6));
 }
 
 void add_context(CLI::App& app, ModelOptions& model) {
   app.add_option(
          "--context,-c", model.context_tokens,
          "Tokens that one conversation may have [default: the model's limit, or what fits into memory]")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(2, kMaxCount));
 }
 
 void add_parallel(CLI::App& app, ModelOptions& model) {
@@ -43,7 +46,7 @@ void add_sampling_options(CLI::App& app, SamplingOptions& sampling) {
   app.add_option("--top-p", sampling.top_p, "Keep the likeliest tokens up to this sum")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--top-k", sampling.top_k, "Keep this many tokens; 0 keeps all")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, kMaxCount));
   app.add_option("--min-p", sampling.min_p, "Drop tokens below this share of the likeliest")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--repetition-penalty", sampling.repetition_penalty, "Over prompt and reply; 1 is none");
@@ -53,7 +56,7 @@ void add_sampling_options(CLI::App& app, SamplingOptions& sampling) {
       ->check(CLI::Range(-2.0, 2.0));
   app.add_option("--seed", sampling.seed, "Same seed, same reply");
   app.add_option("--max-tokens,-n", sampling.max_tokens, "Length of a reply [default: until it ends]")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, kMaxCount));
   app.add_flag("!--no-think", sampling.think, "Answer at once, without a thinking part");
   app.add_option("--system", sampling.system, "System message");
 }
@@ -138,13 +141,13 @@ void add_bench(CLI::App& app, BenchCommand& command) {
   bench
       .add_option("--context,-c", command.contexts,
                   "Tokens already there before each measurement; may be several")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, kMaxCount))
       ->capture_default_str();
   bench.add_option("--prefill", command.prefill_tokens, "Prompt tokens a measurement")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, kMaxCount))
       ->capture_default_str();
   bench.add_option("--decode", command.decode_tokens, "Tokens decoded a measurement")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, kMaxCount))
       ->capture_default_str();
   bench.add_option("--sequences", command.sequences, "Sequences decoded together")
       ->check(CLI::Range(1, 8))

@@ -9,14 +9,18 @@
 
 #include <fmt/core.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <system_error>
 
 namespace orfebre::cli {
 namespace {
 
 void print(std::FILE* file, const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), file);
-  std::fflush(file);
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (std::fflush(file) != 0 || !written) {
+    throw std::system_error(errno, std::generic_category(), "cannot write the reply");
+  }
 }
 
 }  // namespace

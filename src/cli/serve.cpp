@@ -1,4 +1,5 @@
 // `orfebre serve`: the HTTP API over a loaded model, until Ctrl-C or SIGTERM.
+#include "base/error.h"
 #include "base/log.h"
 #include "cli/app/load_model.h"
 #include "cli/app/model_dir.h"
@@ -18,6 +19,11 @@ namespace {
 constexpr uint64_t kBodyBytes = 64'000'000;
 
 ServerOptions server_options(const ServeCommand& command) {
+  for (const std::string& key : command.api_keys) {
+    if (key.empty()) {  // it would let everybody in while it looks like a lock
+      fail(ErrorKind::kInvalidRequest, "--api-key is empty; give a key or leave the option out");
+    }
+  }
   ServerOptions options;
   options.host = command.host;
   options.port = static_cast<uint16_t>(command.port);
@@ -41,9 +47,11 @@ ServerContext server_context(const ServeCommand& command, LoadedModel& model) {
 
 int run_command(const ServeCommand& command) {
   catch_stop_signals();
+  ignore_broken_pipes();
   require_free_port(command.host, command.port);
+  const ServerOptions options = server_options(command);
   LoadedModel model = load_model(command.model);
-  Server server(server_options(command), server_context(command, model));
+  Server server(options, server_context(command, model));
   server.start();
   log_info("{} on {}, loaded in {:.1f} s: context {} tokens, {} replies at once",
            model_dir_name(model.directory), model.backend_name, model.load_seconds,

@@ -36,8 +36,8 @@ void validate_request(const Request& request, int max_context, int n_vocab) {
   if (request.prompt.size() >= static_cast<size_t>(max_context)) {
     fail(ErrorKind::kContextLength,
          "the prompt's {} tokens leave no room for a reply: it exceeds the available context size, this "
-         "engine's "
-         "maximum context length is {} tokens; shorten the prompt or start the engine with a larger context",
+         "engine's maximum context length is {} tokens; shorten the prompt or start the engine with a "
+         "larger context",
          request.prompt.size(), max_context);
   }
   require_ids(request.prompt, "the prompt");
@@ -132,7 +132,10 @@ class Engine::Impl {
   bool take_arrivals() {
     std::unique_lock lock(mutex_);
     arrived_.wait(lock, [this] { return !inbox_.empty() || stopping_ || !scheduler_.idle(); });
-    enqueue_arrivals();
+    if (!inbox_.empty()) {
+      enqueue_arrivals();
+      take_stats();  // a round may take long, and they are to be seen waiting during it
+    }
     return !(stopping_ && scheduler_.idle());
   }
 
@@ -143,10 +146,15 @@ class Engine::Impl {
     inbox_.clear();
   }
 
-  void publish() {
-    const std::lock_guard lock(mutex_);
+  // With the mutex held.
+  void take_stats() {
     stats_ = scheduler_.stats();
     stats_.healthy = !failure_;
+  }
+
+  void publish() {
+    const std::lock_guard lock(mutex_);
+    take_stats();
     std::erase_if(live_, [](const auto& stream) { return stream->ended(); });
   }
 

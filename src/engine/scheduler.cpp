@@ -67,8 +67,7 @@ Scheduler::Scheduler(Executor& executor, const EngineOptions& options, Clock clo
   if (max_running_ < 1 || max_context_ < 2 || executor.limits().max_prefill_rows < 1) {
     fail(ErrorKind::kInternal,
          "engine: one sequence needs 2 state slots, a context of 2 tokens and a prefill row; found {} slots, "
-         "{} tokens "
-         "and {} rows",
+         "{} tokens and {} rows",
          executor.limits().n_state_slots, max_context_, executor.limits().max_prefill_rows);
   }
 }
@@ -235,8 +234,8 @@ void Scheduler::preempt_youngest() {
 
 void Scheduler::report_progress(Sequence& sequence) {
   const double now = clock_();
-  const bool first_time = sequence.first_token_at < 0;
-  if (sequence.ended || !sequence.prefilling() || !first_time ||
+  const bool reads_again = sequence.first_token_at >= 0;  // after it was sent back
+  if (sequence.ended || !sequence.prefilling() || reads_again ||
       now - sequence.progress_at < kProgressSeconds) {
     return;
   }

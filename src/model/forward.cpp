@@ -17,12 +17,12 @@ void delta_layer(Backend& backend, const LayerWeights& layer, int delta_index, c
 }
 
 // Gated attention: x += W_out (attention(q, k, v) * sigmoid(gate)).
-void attention_layer(Backend& backend, const LayerWeights& layer, int attention_index, const ModelState& state,
-                     Activations& x, const StepHeader* step) {
+void attention_layer(Backend& backend, const LayerWeights& layer, int attention_index,
+                     const ModelState& state, Activations& x, const StepHeader* step) {
   const AttnWeights& w = layer.attn;
   void* const kv_cache = state.kv_cache[static_cast<size_t>(attention_index)];
-  backend.attn_project({step, x.residual, layer.input_norm, x.rope, w.q_gate, w.k, w.v, w.q_norm, w.k_norm, x.q,
-                        x.gate, kv_cache});
+  backend.attn_project({step, x.residual, layer.input_norm, x.rope, w.q_gate, w.k, w.v, w.q_norm, w.k_norm,
+                        x.q, x.gate, kv_cache});
   backend.attn_mix({step, x.q, x.gate, kv_cache, x.mixed});
   backend.attn_output({step, x.mixed, w.out, x.residual});
 }
@@ -32,8 +32,8 @@ void expert_layer(Backend& backend, const LayerWeights& layer, Activations& x, c
   const MoeWeights& w = layer.moe;
   backend.route({step, x.residual, layer.post_norm, w.router, w.shared_gate, x.normed, x.expert_ids,
                  x.expert_weights, x.shared_weight});
-  backend.experts_up({step, x.normed, x.expert_ids, w.expert_gate, w.expert_up, w.shared_up_gate, w.shared_up,
-                      x.activated});
+  backend.experts_up(
+      {step, x.normed, x.expert_ids, w.expert_gate, w.expert_up, w.shared_up_gate, w.shared_up, x.activated});
   backend.experts_down({step, x.activated, x.expert_ids, x.expert_weights, x.shared_weight, w.expert_down,
                         w.shared_down, x.residual});
 }

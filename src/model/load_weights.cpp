@@ -10,71 +10,59 @@
 namespace orfebre {
 namespace {
 
-// Where the forward pass looks for a matrix.
+// Where the forward pass looks for a matrix. `layer` is -1 for those that belong to none.
 Matrix& slot_of(Weights& w, MatrixRole role, int layer) {
-  if (role == MatrixRole::kEmbedding) {
-    return w.embedding;
-  }
-  if (role == MatrixRole::kHead) {
-    return w.head;
-  }
-  LayerWeights& l = w.layers[static_cast<size_t>(layer)];
+  LayerWeights* const l = layer < 0 ? nullptr : &w.layers[static_cast<size_t>(layer)];
   switch (role) {
-    case MatrixRole::kGdnQkv: return l.gdn.qkv;
-    case MatrixRole::kGdnZ: return l.gdn.z;
-    case MatrixRole::kGdnA: return l.gdn.a;
-    case MatrixRole::kGdnB: return l.gdn.b;
-    case MatrixRole::kGdnOut: return l.gdn.out;
-    case MatrixRole::kAttnQ: return l.attn.q_gate;
-    case MatrixRole::kAttnK: return l.attn.k;
-    case MatrixRole::kAttnV: return l.attn.v;
-    case MatrixRole::kAttnOut: return l.attn.out;
-    case MatrixRole::kRouter: return l.moe.router;
-    case MatrixRole::kSharedGate: return l.moe.shared_gate;
-    case MatrixRole::kSharedUpGate: return l.moe.shared_up_gate;
-    case MatrixRole::kSharedUp: return l.moe.shared_up;
-    case MatrixRole::kSharedDown: return l.moe.shared_down;
-    case MatrixRole::kExpertGate: return l.moe.expert_gate;
-    case MatrixRole::kExpertUp: return l.moe.expert_up;
-    case MatrixRole::kExpertDown:
-    case MatrixRole::kEmbedding:
-    case MatrixRole::kHead: break;
+    case MatrixRole::kEmbedding: return w.embedding;
+    case MatrixRole::kHead: return w.head;
+    case MatrixRole::kGdnQkv: return l->gdn.qkv;
+    case MatrixRole::kGdnZ: return l->gdn.z;
+    case MatrixRole::kGdnA: return l->gdn.a;
+    case MatrixRole::kGdnB: return l->gdn.b;
+    case MatrixRole::kGdnOut: return l->gdn.out;
+    case MatrixRole::kAttnQ: return l->attn.q_gate;
+    case MatrixRole::kAttnK: return l->attn.k;
+    case MatrixRole::kAttnV: return l->attn.v;
+    case MatrixRole::kAttnOut: return l->attn.out;
+    case MatrixRole::kRouter: return l->moe.router;
+    case MatrixRole::kSharedGate: return l->moe.shared_gate;
+    case MatrixRole::kSharedUpGate: return l->moe.shared_up_gate;
+    case MatrixRole::kSharedUp: return l->moe.shared_up;
+    case MatrixRole::kSharedDown: return l->moe.shared_down;
+    case MatrixRole::kExpertGate: return l->moe.expert_gate;
+    case MatrixRole::kExpertUp: return l->moe.expert_up;
+    case MatrixRole::kExpertDown: return l->moe.expert_down;
   }
-  return l.moe.expert_down;
+  fail(ErrorKind::kInternal, "load_weights: a matrix of an unknown role in layer {}", layer);
 }
 
 const float*& slot_of(Weights& w, VectorRole role, int layer) {
-  if (role == VectorRole::kFinalNorm) {
-    return w.final_norm;
-  }
-  LayerWeights& l = w.layers[static_cast<size_t>(layer)];
+  LayerWeights* const l = layer < 0 ? nullptr : &w.layers[static_cast<size_t>(layer)];
   switch (role) {
-    case VectorRole::kInputNorm: return l.input_norm;
-    case VectorRole::kPostNorm: return l.post_norm;
-    case VectorRole::kGdnConv: return l.gdn.conv;
-    case VectorRole::kGdnALog: return l.gdn.a_log;
-    case VectorRole::kGdnDtBias: return l.gdn.dt_bias;
-    case VectorRole::kGdnNorm: return l.gdn.norm;
-    case VectorRole::kAttnQNorm: return l.attn.q_norm;
-    case VectorRole::kAttnKNorm:
-    case VectorRole::kFinalNorm: break;
+    case VectorRole::kFinalNorm: return w.final_norm;
+    case VectorRole::kInputNorm: return l->input_norm;
+    case VectorRole::kPostNorm: return l->post_norm;
+    case VectorRole::kGdnConv: return l->gdn.conv;
+    case VectorRole::kGdnALog: return l->gdn.a_log;
+    case VectorRole::kGdnDtBias: return l->gdn.dt_bias;
+    case VectorRole::kGdnNorm: return l->gdn.norm;
+    case VectorRole::kAttnQNorm: return l->attn.q_norm;
+    case VectorRole::kAttnKNorm: return l->attn.k_norm;
   }
-  return l.attn.k_norm;
-}
-
-uint64_t file_bytes(const AffineTensor& t) {
-  const uint64_t weights = static_cast<uint64_t>(t.n_matrices) * static_cast<uint64_t>(t.n_out) *
-                           static_cast<uint64_t>(t.n_in);
-  const uint64_t scales = t.is_dense() ? 0 : weights / CommonShape::kQuantGroup * 2 * sizeof(bf16);
-  return weights * static_cast<uint64_t>(t.bits) / 8 + scales;
+  fail(ErrorKind::kInternal, "load_weights: a vector of an unknown role in layer {}", layer);
 }
 
 // Loader threads take the next tensor of the list until it is empty, an error or a cancel.
 class ParallelLoad {
  public:
   ParallelLoad(Weights& weights, Backend& backend, WeightSource& source, const LoadOptions& options)
-      : weights_(weights), backend_(backend), source_(source), options_(options),
-        specs_(matrix_specs(source.shape())), total_bytes_(source.total_bytes()) {}
+      : weights_(weights),
+        backend_(backend),
+        source_(source),
+        options_(options),
+        specs_(matrix_specs(source.shape())),
+        total_bytes_(source.total_bytes()) {}
 
   void run() {
     const unsigned machine = std::max(1u, std::thread::hardware_concurrency());
@@ -116,10 +104,9 @@ class ParallelLoad {
     }
     const AffineTensor tensor = source_.read_matrix(spec);
     slot_of(weights_, spec.role, spec.layer) = backend_.upload_matrix(spec.role, tensor);
-    const uint64_t bytes = file_bytes(tensor);
     source_.release_matrix(spec);
     const std::lock_guard<std::mutex> lock(mutex_);
-    done_bytes_ += bytes;
+    done_bytes_ += stored_bytes(spec, tensor.bits);
     if (options_.progress) {
       options_.progress(done_bytes_, std::max(done_bytes_, total_bytes_));
     }
@@ -133,7 +120,7 @@ class ParallelLoad {
   const uint64_t total_bytes_;
   std::atomic<size_t> next_{0};
   std::atomic<bool> stop_{false};
-  std::mutex mutex_;  // guards the three below and the progress callback
+  std::mutex mutex_;  // guards the two below and the progress callback
   uint64_t done_bytes_ = 0;
   std::exception_ptr error_;
 };

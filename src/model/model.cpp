@@ -9,6 +9,10 @@
 namespace orfebre {
 namespace {
 
+// A request may carry up to 300 biases (the OpenAI limit); every lane may have them at once.
+constexpr int kMaxBiases = 300 * kMaxDecodeRows;
+
+// Of all buffers of Activations but the logits: what Model::allocate_activations takes for a row.
 uint64_t floats_per_row(const ShapeInfo& s) {
   const uint64_t mixer = static_cast<uint64_t>(s.conv_channels() + s.value_width() + 2 * s.value_heads) +
                          2u * static_cast<uint64_t>(s.query_width()) +
@@ -34,29 +38,25 @@ MemoryPlan plan_memory(const Backend& backend, const WeightSource& source, const
   for (const VectorSpec& spec : vector_specs(shape)) {
     plan.weight_bytes += static_cast<uint64_t>(spec.size) * sizeof(float);
   }
-  plan.kv_bytes = static_cast<uint64_t>(shape.attention_layers()) * static_cast<uint64_t>(limits.n_kv_blocks) *
-                  info.kv_block_bytes;
+  plan.kv_bytes = static_cast<uint64_t>(shape.attention_layers()) *
+                  static_cast<uint64_t>(limits.n_kv_blocks) * info.kv_block_bytes;
   plan.state_bytes = static_cast<uint64_t>(limits.n_state_slots) * info.state_slot_floats * sizeof(float) +
                      static_cast<uint64_t>(kMaxLanes) * static_cast<uint64_t>(shape.vocab) * sizeof(uint32_t);
-  plan.activation_bytes = max_rows(limits) * floats_per_row(shape) * sizeof(float) +
-                          static_cast<uint64_t>(kMaxDecodeRows) * static_cast<uint64_t>(shape.vocab) * sizeof(float);
+  plan.activation_bytes =
+      max_rows(limits) * floats_per_row(shape) * sizeof(float) +
+      static_cast<uint64_t>(kMaxDecodeRows) * static_cast<uint64_t>(shape.vocab) * sizeof(float);
   return plan;
 }
 
-// Pick inputs and results in device memory. Rows and results have a fixed size; biases and masks grow.
+// Pick inputs and results in device memory, allocated once for the most that a launch may bring.
 struct Model::PickBuffers {
   PickRow* rows = nullptr;        // [kMaxDecodeRows]
   PickResult* results = nullptr;  // [kMaxDecodeRows]
-  int32_t* bias_ids = nullptr;
-  float* bias_values = nullptr;
-  uint32_t* masks = nullptr;  // [kMaxDecodeRows, mask_words]
+  int32_t* bias_ids = nullptr;    // [kMaxBiases]
+  float* bias_values = nullptr;   // [kMaxBiases]
+  uint32_t* masks = nullptr;      // [kMaxDecodeRows, mask_words]
   int n_rows = 0;
 };
-
-namespace {
-// A request may carry up to 300 biases (the OpenAI limit); every lane may have them at once.
-constexpr int kMaxBiases = 300 * kMaxDecodeRows;
-}  // namespace
 
 Model::Model(std::unique_ptr<Backend> backend, WeightSource& source, const StepLimits& limits,
              const LoadOptions& options)
@@ -80,7 +80,8 @@ void Model::allocate_state() {
         backend_->allocate(static_cast<uint64_t>(limits_.n_kv_blocks) * info.kv_block_bytes, "KV cache"));
   }
   state_.slots = static_cast<float*>(backend_->allocate(
-      static_cast<uint64_t>(limits_.n_state_slots) * info.state_slot_floats * sizeof(float), "recurrent state"));
+      static_cast<uint64_t>(limits_.n_state_slots) * info.state_slot_floats * sizeof(float),
+      "recurrent state"));
   state_.token_counts = static_cast<uint32_t*>(backend_->allocate(
       static_cast<uint64_t>(kMaxLanes) * static_cast<uint64_t>(s.vocab) * sizeof(uint32_t), "token counts"));
   state_.picked = static_cast<int32_t*>(backend_->allocate(kMaxLanes * sizeof(int32_t), "picked tokens"));
@@ -89,10 +90,12 @@ void Model::allocate_state() {
   PickBuffers& p = *pick_buffers_;
   const auto mask_words = static_cast<uint64_t>((s.vocab + 31) / 32);
   p.rows = static_cast<PickRow*>(backend_->allocate(kMaxDecodeRows * sizeof(PickRow), "pick rows"));
-  p.results = static_cast<PickResult*>(backend_->allocate(kMaxDecodeRows * sizeof(PickResult), "pick results"));
+  p.results =
+      static_cast<PickResult*>(backend_->allocate(kMaxDecodeRows * sizeof(PickResult), "pick results"));
   p.bias_ids = static_cast<int32_t*>(backend_->allocate(kMaxBiases * sizeof(int32_t), "logit biases"));
   p.bias_values = static_cast<float*>(backend_->allocate(kMaxBiases * sizeof(float), "logit biases"));
-  p.masks = static_cast<uint32_t*>(backend_->allocate(kMaxDecodeRows * mask_words * sizeof(uint32_t), "token masks"));
+  p.masks = static_cast<uint32_t*>(
+      backend_->allocate(kMaxDecodeRows * mask_words * sizeof(uint32_t), "token masks"));
 }
 
 void Model::allocate_activations() {
@@ -141,12 +144,12 @@ void Model::pick(const PickBatch& batch) {
          batch.bias_ids.size(), n_masks);
   }
   for (const PickRow& row : batch.rows) {
-    const bool inside = row.logit_row >= 0 && row.logit_row < n_logit_rows_ && row.lane >= 0 &&
-                        row.lane < kMaxLanes && row.forced_token < shape().vocab && row.n_vocab >= 1 &&
-                        row.n_vocab <= shape().vocab && row.bias_offset >= 0 && row.n_bias >= 0 &&
-                        static_cast<size_t>(row.bias_offset) + static_cast<size_t>(row.n_bias) <=
-                            batch.bias_ids.size() &&
-                        row.mask < static_cast<int>(n_masks);
+    const bool inside =
+        row.logit_row >= 0 && row.logit_row < n_logit_rows_ && row.lane >= 0 && row.lane < kMaxLanes &&
+        row.forced_token < shape().vocab && row.n_vocab >= 1 && row.n_vocab <= shape().vocab &&
+        row.bias_offset >= 0 && row.n_bias >= 0 &&
+        static_cast<size_t>(row.bias_offset) + static_cast<size_t>(row.n_bias) <= batch.bias_ids.size() &&
+        row.mask < static_cast<int>(n_masks);
     if (!inside) {
       fail(ErrorKind::kInternal, "pick: row for lane {} points outside its step or batch", row.lane);
     }

@@ -80,7 +80,7 @@ class Model final : public Executor {
   ModelState state_{};
   int n_logit_rows_ = 0;
   std::vector<PickResult> results_;
-  // Device copies of the pick's host arrays, grown as needed.
+  // Device copies of the pick's host arrays.
   struct PickBuffers;
   std::unique_ptr<PickBuffers> pick_buffers_;
 };

@@ -52,7 +52,7 @@ using LoadProgress = std::function<void(uint64_t, uint64_t)>;
 struct LoadOptions {
   int threads = 0;                            // 0: the machine's
   LoadProgress progress;                      // may be empty
-  const std::atomic<bool>* cancel = nullptr;  // set: loading stops with Error(kInternal, "cancelled")
+  const std::atomic<bool>* cancel = nullptr;  // set: loading stops with Error(kInternal)
 };
 
 // Pulls every tensor from `source`, in parallel, and hands it to `backend`. The first error is rethrown

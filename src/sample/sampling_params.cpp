@@ -5,8 +5,6 @@
 namespace orfebre {
 namespace {
 
-constexpr size_t kMaxBiases = 300;  // as the OpenAI API
-
 // Written so that a NaN is refused: it fails every comparison.
 template <class Number>
 void require(bool inside, const char* field, const char* range, Number found) {
@@ -29,7 +27,7 @@ void validate(const SamplingParams& p, int n_vocab) {
           p.presence_penalty);
   require(p.frequency_penalty >= -2.0f && p.frequency_penalty <= 2.0f, "frequency_penalty",
           "between -2 and 2", p.frequency_penalty);
-  require(p.logit_bias.size() <= kMaxBiases, "logit_bias", "at most 300 entries", p.logit_bias.size());
+  require(p.logit_bias.size() <= kMaxLogitBiases, "logit_bias", "at most 300 entries", p.logit_bias.size());
   for (const auto& [id, value] : p.logit_bias) {
     require(id >= 0 && id < n_vocab, "logit_bias", "keyed by token ids of the vocabulary", id);
     require(value >= -100.0f && value <= 100.0f, "logit_bias", "values between -100 and 100", value);

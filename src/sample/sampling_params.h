@@ -2,11 +2,14 @@
 // choosing itself is the backend's `pick`.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 namespace orfebre {
+
+inline constexpr size_t kMaxLogitBiases = 300;  // as the OpenAI API
 
 struct SamplingParams {
   float temperature = 1.0f;         // 0: greedy
@@ -17,7 +20,7 @@ struct SamplingParams {
   float presence_penalty = 0.0f;    // [-2, 2], over the reply
   float frequency_penalty = 0.0f;   // [-2, 2], over the reply
   uint64_t seed = 0;
-  std::vector<std::pair<int32_t, float>> logit_bias;  // (id, value in [-100, 100]), at most 300
+  std::vector<std::pair<int32_t, float>> logit_bias;  // (id, value in [-100, 100]), at most kMaxLogitBiases
 };
 
 // Throws Error(kInvalidRequest) naming the first field out of range, what it may be and what it is.

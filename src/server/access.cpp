@@ -17,7 +17,9 @@ std::string_view without_port(std::string_view host) {
 }
 
 bool is_loopback_name(std::string_view name) {
-  if (http::equal_ignoring_case(name, "localhost") || name == "::1") return true;
+  if (http::equal_ignoring_case(name, "localhost") || name == "::1") {
+    return true;
+  }
   return name.starts_with("127.") && name.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 
@@ -29,14 +31,12 @@ bool is_json_type(std::string_view type) {
           http::equal_ignoring_case(essence.substr(essence.size() - kSuffix.size()), kSuffix));
 }
 
-http::HttpResponse refusal(int status, std::string_view text, std::string_view code) {
-  return error_response(status, text, code);
-}
-
 }  // namespace
 
 bool equal_in_constant_time(std::string_view a, std::string_view b) {
-  if (b.empty()) return a.empty();
+  if (b.empty()) {
+    return a.empty();
+  }
   size_t difference = a.size() ^ b.size();
   for (size_t at = 0; at < a.size(); ++at) {
     difference |= static_cast<unsigned char>(a[at]) ^ static_cast<unsigned char>(b[at % b.size()]);
@@ -46,7 +46,9 @@ bool equal_in_constant_time(std::string_view a, std::string_view b) {
 
 std::optional<http::HttpResponse> AccessRules::check(const http::HttpRequest& request,
                                                      std::string_view path) const {
-  if (path == "/health") return std::nullopt;
+  if (path == "/health") {
+    return std::nullopt;
+  }
   if (!api_keys_.empty()) {
     if (request.method != "OPTIONS" && !key_is_right(request)) {
       return error_response(Error(ErrorKind::kUnauthorized,
@@ -55,23 +57,27 @@ std::optional<http::HttpResponse> AccessRules::check(const http::HttpRequest& re
     }
   } else {
     if (!is_own_host(request.header("Host"), request)) {
-      return refusal(403, "the Host header names another machine: only local names are served without a key",
-                     "forbidden_host");
+      return error_response(403,
+                            "the Host header names another machine: only local names are served "
+                            "without a key",
+                            "forbidden_host");
     }
     if (request.has_header("Origin") && !is_own_origin(request.header("Origin"), request)) {
-      return refusal(403, "pages of other sites are not served without a key", "forbidden_origin");
+      return error_response(403, "pages of other sites are not served without a key", "forbidden_origin");
     }
   }
   if (request.method == "POST" && request.has_header("Content-Type") &&
       !is_json_type(request.header("Content-Type"))) {
-    return refusal(415, "Content-Type: expected application/json", "unsupported_media_type");
+    return error_response(415, "Content-Type: expected application/json", "unsupported_media_type");
   }
   return std::nullopt;
 }
 
 std::vector<http::Header> AccessRules::cors_headers(const http::HttpRequest& request) const {
   const std::string_view origin = request.header("Origin");
-  if (origin.empty() || !is_own_origin(origin, request)) return {};
+  if (origin.empty() || !is_own_origin(origin, request)) {
+    return {};
+  }
   return {{"Access-Control-Allow-Origin", std::string(origin)}, {"Vary", "Origin"}};
 }
 
@@ -92,7 +98,9 @@ bool AccessRules::key_is_right(const http::HttpRequest& request) const {
 
 bool AccessRules::is_own_host(std::string_view host, const http::HttpRequest& request) const {
   const std::string_view name = without_port(host);
-  if (name.empty()) return false;
+  if (name.empty()) {
+    return false;
+  }
   return is_loopback_name(name) || name == request.local_address ||
          std::any_of(allowed_hosts_.begin(), allowed_hosts_.end(),
                      [&](const std::string& allowed) { return http::equal_ignoring_case(name, allowed); });
@@ -100,7 +108,9 @@ bool AccessRules::is_own_host(std::string_view host, const http::HttpRequest& re
 
 bool AccessRules::is_own_origin(std::string_view origin, const http::HttpRequest& request) const {
   for (const std::string_view scheme : {"http://", "https://"}) {
-    if (origin.starts_with(scheme)) return is_own_host(origin.substr(scheme.size()), request);
+    if (origin.starts_with(scheme)) {
+      return is_own_host(origin.substr(scheme.size()), request);
+    }
   }
   return false;
 }

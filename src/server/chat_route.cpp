@@ -64,7 +64,9 @@ void handle_chat(const RouteCall& call) {
   const api::ChatRequest chat = api::parse_chat_request(call.request.body);
   const bool thinking = chat.enable_thinking.value_or(context.thinks_by_default);
   Request request = engine_request(context, chat, thinking);
-  if (!call.writer->is_open()) return;  // left while its prompt was being read
+  if (!call.writer->is_open()) {
+    return;  // left while its prompt was being read
+  }
 
   ReplySettings settings;
   settings.stop = chat.stop;

@@ -34,17 +34,14 @@ class ChatStream final : public ReplySink {
         case Kind::kReasoning:
           send(api::reasoning_chunk(head_, event.text, std::exchange(logprobs_, {})));
           break;
-        case Kind::kContent:
-          send(api::content_chunk(head_, event.text, std::exchange(logprobs_, {})));
-          break;
+        case Kind::kContent: send(api::content_chunk(head_, event.text, std::exchange(logprobs_, {}))); break;
         case Kind::kToolBegin:
           send(api::tool_begin_chunk(head_, event.tool_index, api::random_id("call_"), event.text));
           break;
         case Kind::kToolArguments:
           send(api::tool_arguments_chunk(head_, event.tool_index, event.text));
           break;
-        case Kind::kToolEnd:
-          break;
+        case Kind::kToolEnd: break;
       }
     }
   }
@@ -53,7 +50,9 @@ class ChatStream final : public ReplySink {
                  const api::ReplyUsage& usage) override {
     on_text({}, std::move(logprobs));
     send(api::finish_chunk(head_, finish_reason, logprobs_, usage));
-    if (include_usage_) send(api::usage_chunk(head_, usage));
+    if (include_usage_) {
+      send(api::usage_chunk(head_, usage));
+    }
     buffer_ += api::kSseDone;
     end();
   }
@@ -69,7 +68,9 @@ class ChatStream final : public ReplySink {
   }
 
   bool flush() override {
-    if (buffer_.empty()) return false;
+    if (buffer_.empty()) {
+      return false;
+    }
     writer_->write(std::exchange(buffer_, {}));
     return true;
   }
@@ -102,20 +103,11 @@ class ChatWhole final : public ReplySink {
                            std::make_move_iterator(logprobs.end()));
     for (const ReplyEvent& event : events) {
       switch (event.kind) {
-        case Kind::kReasoning:
-          reply_.reasoning += event.text;
-          break;
-        case Kind::kContent:
-          reply_.content += event.text;
-          break;
-        case Kind::kToolBegin:
-          reply_.tool_calls.push_back({api::random_id("call_"), event.text, {}});
-          break;
-        case Kind::kToolArguments:
-          reply_.tool_calls.back().arguments_json += event.text;
-          break;
-        case Kind::kToolEnd:
-          break;
+        case Kind::kReasoning: reply_.reasoning += event.text; break;
+        case Kind::kContent: reply_.content += event.text; break;
+        case Kind::kToolBegin: reply_.tool_calls.push_back({api::random_id("call_"), event.text, {}}); break;
+        case Kind::kToolArguments: reply_.tool_calls.back().arguments_json += event.text; break;
+        case Kind::kToolEnd: break;
       }
     }
   }

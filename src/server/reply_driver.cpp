@@ -1,10 +1,11 @@
 #include "server/reply_driver.h"
 
-#include "base/log.h"
-
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace orfebre {
@@ -18,16 +19,56 @@ struct ReplyDriver::Shared {
   bool cancelling = false;
   bool stopped = false;
 
+  using Sessions = std::vector<std::shared_ptr<ReplySession>>;
+
   void wake(std::shared_ptr<ReplySession> session) {
-    if (session->scheduled.exchange(true)) return;
+    if (session->scheduled.exchange(true)) {
+      return;
+    }
     {
       const std::lock_guard lock(mutex);
-      if (stopped) return;
+      if (stopped) {
+        return;
+      }
       ready.push_back(std::move(session));
     }
     arrived.notify_one();
   }
+
+  // Waits for sessions that have been woken, until `until` at most; nullopt once stopped.
+  std::optional<Sessions> next(ReplySession::Clock::time_point until) {
+    std::unique_lock lock(mutex);
+    arrived.wait_until(lock, until, [this] { return stopped || !ready.empty(); });
+    return stopped ? std::nullopt : std::optional(std::exchange(ready, {}));
+  }
+
+  Sessions all_active() {
+    const std::lock_guard lock(mutex);
+    return {active.begin(), active.end()};
+  }
+
+  void forget(const Sessions& ended) {
+    const std::lock_guard lock(mutex);
+    for (const auto& session : ended) {
+      active.erase(session);
+    }
+  }
 };
+
+namespace {
+
+// Whether the reply has ended. One that cannot go on ends too; its writer, released, tells the client.
+bool drained(ReplySession& session) {
+  try {
+    return session.drain();
+  } catch (const std::exception& error) {
+    log_error("a reply is given up: {}", error.what());
+    session.cancel();
+    return true;
+  }
+}
+
+}  // namespace
 
 ReplyDriver::ReplyDriver(std::chrono::milliseconds keep_alive) : shared_(std::make_shared<Shared>()) {
   shared_->keep_alive = keep_alive;
@@ -45,12 +86,16 @@ void ReplyDriver::add(std::shared_ptr<ReplySession> session) {
     shared_->active.insert(session);
     cancelling = shared_->cancelling;
   }
-  if (cancelling) session->cancel();
+  if (cancelling) {
+    session->cancel();
+  }
   session->stream().set_wake(
       [shared = std::weak_ptr<Shared>(shared_), weak = std::weak_ptr<ReplySession>(session)] {
         const auto driver = shared.lock();
         auto awake = weak.lock();
-        if (driver && awake) driver->wake(std::move(awake));
+        if (driver && awake) {
+          driver->wake(std::move(awake));
+        }
       });
 }
 
@@ -62,7 +107,9 @@ int ReplyDriver::n_active() const {
 void ReplyDriver::cancel_all() {
   const std::lock_guard lock(shared_->mutex);
   shared_->cancelling = true;
-  for (const auto& session : shared_->active) session->cancel();
+  for (const auto& session : shared_->active) {
+    session->cancel();
+  }
 }
 
 void ReplyDriver::stop() {
@@ -71,14 +118,18 @@ void ReplyDriver::stop() {
     shared_->stopped = true;
   }
   shared_->arrived.notify_all();
-  if (thread_.joinable()) thread_.join();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
   // Destroyed outside the lock and before the sockets.
   std::unordered_set<std::shared_ptr<ReplySession>> dropped;
   std::vector<std::shared_ptr<ReplySession>> ready;
   const std::lock_guard lock(shared_->mutex);
   dropped.swap(shared_->active);
   ready.swap(shared_->ready);
-  for (const auto& session : dropped) session->cancel();
+  for (const auto& session : dropped) {
+    session->cancel();
+  }
 }
 
 void ReplyDriver::run(const std::shared_ptr<Shared>& shared) {
@@ -86,32 +137,22 @@ void ReplyDriver::run(const std::shared_ptr<Shared>& shared) {
   const auto period =
       std::min<std::chrono::milliseconds>(shared->keep_alive / 4, std::chrono::milliseconds(500));
   auto next_tick = Clock::now() + period;
-  std::unique_lock lock(shared->mutex);
-  while (!shared->stopped) {
-    shared->arrived.wait_until(lock, next_tick, [&] { return shared->stopped || !shared->ready.empty(); });
-    if (shared->stopped) return;
-    std::vector<std::shared_ptr<ReplySession>> ready;
-    ready.swap(shared->ready);
-    std::vector<std::shared_ptr<ReplySession>> all;
-    const auto now = Clock::now();
-    if (now >= next_tick) {
-      all.assign(shared->active.begin(), shared->active.end());
+  // Sessions that a round ended go at its end, so that no destructor runs under the lock.
+  while (const auto ready = shared->next(next_tick)) {
+    Shared::Sessions ended;
+    for (const auto& session : *ready) {
+      session->scheduled = false;  // before draining: what comes during it wakes again
+      if (drained(*session)) {
+        ended.push_back(session);
+      }
+    }
+    if (const auto now = Clock::now(); now >= next_tick) {
+      for (const auto& session : shared->all_active()) {
+        session->tick(now, shared->keep_alive);
+      }
       next_tick = now + period;
     }
-    lock.unlock();
-    std::vector<std::shared_ptr<ReplySession>> ended;
-    for (const auto& session : ready) {
-      session->scheduled = false;  // before draining: what comes during it wakes again
-      if (session->drain()) ended.push_back(session);
-    }
-    for (const auto& session : all) session->tick(now, shared->keep_alive);
-    lock.lock();
-    for (const auto& session : ended) shared->active.erase(session);
-    lock.unlock();
-    ready.clear();
-    all.clear();
-    ended.clear();
-    lock.lock();
+    shared->forget(ended);
   }
 }
 

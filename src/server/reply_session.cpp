@@ -25,44 +25,64 @@ ReplySession::ReplySession(std::shared_ptr<TokenStream> stream, std::shared_ptr<
 
 bool ReplySession::drain() {
   while (auto event = stream_->try_next()) {
-    if (event->id >= 0) on_token(*event);
-    if (event->prefilled_tokens > 0) prefilled_tokens_ = event->prefilled_tokens;
+    if (event->id >= 0) {
+      on_token(*event);
+    }
+    if (event->prefilled_tokens > 0) {
+      prefilled_tokens_ = event->prefilled_tokens;
+    }
     if (event->finish) {
       on_end(*event);
       ended_ = true;
     }
   }
-  if (sink_->flush()) last_write_ = Clock::now();
+  if (sink_->flush()) {
+    last_write_ = Clock::now();
+  }
   return ended_;
 }
 
 void ReplySession::tick(Clock::time_point now, std::chrono::milliseconds keep_alive) {
-  if (ended_ || now - last_write_ < keep_alive) return;
+  if (ended_ || now - last_write_ < keep_alive) {
+    return;
+  }
   sink_->on_silence(prefilled_tokens_, prompt_tokens_);
   sink_->flush();
   last_write_ = now;
 }
 
 void ReplySession::on_token(const TokenEvent& event) {
-  if (!thinking_over_) ++reasoning_tokens_;
+  if (!thinking_over_) {
+    ++reasoning_tokens_;
+  }
   const std::string text = detokenizer_.push(event.id);
-  if (wants_logprobs_) hold_logprobs(event);
+  if (wants_logprobs_) {
+    hold_logprobs(event);
+  }
   raw_bytes_ += text.size();
   pass_on(scanner_.push(text).text);
-  if (!scanner_.in_think()) thinking_over_ = true;
+  if (!scanner_.in_think()) {
+    thinking_over_ = true;
+  }
 }
 
 // Text that no stop string can claim any more.
 void ReplySession::pass_on(const std::string& text) {
-  if (text.empty()) return;
+  if (text.empty()) {
+    return;
+  }
   passed_bytes_ += text.size();
   sink_->on_text(noted(parser_.push(text)), take_logprobs(passed_bytes_));
 }
 
 std::vector<ReplyEvent> ReplySession::noted(std::vector<ReplyEvent> events) {
   for (const ReplyEvent& event : events) {
-    if (event.kind != ReplyEvent::Kind::kReasoning) thinking_over_ = true;
-    if (event.kind == ReplyEvent::Kind::kToolBegin) called_tool_ = true;
+    if (event.kind != ReplyEvent::Kind::kReasoning) {
+      thinking_over_ = true;
+    }
+    if (event.kind == ReplyEvent::Kind::kToolBegin) {
+      called_tool_ = true;
+    }
   }
   return events;
 }
@@ -100,7 +120,9 @@ void ReplySession::on_end(const TokenEvent& event) {
 }
 
 void ReplySession::hold_logprobs(const TokenEvent& event) {
-  if (!event.logprobs) return;
+  if (!event.logprobs) {
+    return;
+  }
   api::TokenLogprob logprob{std::string(tokenizer_.token_bytes(event.id)), event.logprobs->logprob, {}};
   for (const auto& [id, value] : event.logprobs->top) {
     logprob.top.emplace_back(std::string(tokenizer_.token_bytes(id)), value);

@@ -22,9 +22,15 @@ const std::vector<Route>& routes() {
 }
 
 std::string normalised(std::string path) {
-  while (path.size() > 1 && path.back() == '/') path.pop_back();
-  if (path == "/v1") return "/";
-  if (path.starts_with("/v1/")) path.erase(0, 3);
+  while (path.size() > 1 && path.back() == '/') {
+    path.pop_back();
+  }
+  if (path == "/v1") {
+    return "/";
+  }
+  if (path.starts_with("/v1/")) {
+    path.erase(0, 3);
+  }
   return path;
 }
 
@@ -42,24 +48,34 @@ RouteMatch find_route(const http::HttpRequest& request) {
     const bool found = route.is_prefix
                            ? match.path.starts_with(route.path) && match.path.size() > route.path.size()
                            : match.path == route.path;
-    if (!found) continue;
+    if (!found) {
+      continue;
+    }
     match.allow += route.method;
     match.allow += route.method == "GET" ? ", HEAD, OPTIONS" : ", OPTIONS";
-    if (route.method == method) match.handler = &route.handler;
+    if (route.method == method) {
+      match.handler = &route.handler;
+    }
   }
   return match;
 }
 
 http::HttpResponse error_response(const Error& error) {
   http::HttpResponse response{api::http_status(error.kind()), "application/json", {}, api::error_body(error)};
-  if (error.kind() == ErrorKind::kOverloaded) response.headers.push_back({"Retry-After", "2"});
-  if (error.kind() == ErrorKind::kUnauthorized) response.headers.push_back({"WWW-Authenticate", "Bearer"});
+  if (error.kind() == ErrorKind::kOverloaded) {
+    response.headers.push_back({"Retry-After", "2"});
+  }
+  if (error.kind() == ErrorKind::kUnauthorized) {
+    response.headers.push_back({"WWW-Authenticate", "Bearer"});
+  }
   return response;
 }
 
 http::HttpResponse error_response(int status, std::string_view message, std::string_view code) {
   http::HttpResponse response{status, "application/json", {}, api::error_body(status, message, code)};
-  if (status == 503) response.headers.push_back({"Retry-After", "2"});
+  if (status == 503) {
+    response.headers.push_back({"Retry-After", "2"});
+  }
   return response;
 }
 

@@ -34,7 +34,9 @@ class Server::Impl {
                  return error_response(status, text, status == 503 ? "overloaded" : "");
                }}) {
     state_.http_stats = [this] { return http_.stats(); };
-    if (state_.context.created == 0) state_.context.created = static_cast<int64_t>(std::time(nullptr));
+    if (state_.context.created == 0) {
+      state_.context.created = static_cast<int64_t>(std::time(nullptr));
+    }
   }
 
   ~Impl() { stop(); }
@@ -44,8 +46,7 @@ class Server::Impl {
     if (open_to_all && !http::is_loopback_host(options_.host)) {
       fail(ErrorKind::kInvalidRequest,
            "host {}: other machines could use this server without a key: give one with --api-key, or listen "
-           "on "
-           "127.0.0.1",
+           "on 127.0.0.1",
            options_.host);
     }
     http_.start();
@@ -55,7 +56,9 @@ class Server::Impl {
   uint16_t port() const { return http_.port(); }
 
   void stop() {
-    if (stopped_.exchange(true)) return;
+    if (stopped_.exchange(true)) {
+      return;
+    }
     http_.stop_accepting();
     replies_.cancel_all();
     if (warm_up_) {
@@ -80,9 +83,13 @@ class Server::Impl {
     warm_up_ = state_.context.engine.submit(std::move(request));
     warm_up_->set_wake([this] {
       while (const auto event = warm_up_->try_next()) {
-        if (!event->finish) continue;
+        if (!event->finish) {
+          continue;
+        }
         state_.ready = *event->finish == FinishReason::kStop || *event->finish == FinishReason::kLength;
-        if (!state_.ready) log_error("the engine could not make a token: /health stays at 503");
+        if (!state_.ready) {
+          log_error("the engine could not make a token: /health stays at 503");
+        }
       }
     });
   }
@@ -91,7 +98,9 @@ class Server::Impl {
   std::optional<http::HttpResponse> gate(const http::HttpRequest& request) const {
     const RouteMatch match = find_route(request);
     std::optional<http::HttpResponse> answer = access_.check(request, match.path);
-    if (answer) return answer;
+    if (answer) {
+      return answer;
+    }
     if (match.allow.empty()) {
       answer = error_response(404, "there is no such route: GET / lists them", "not_found");
     } else if (request.method == "OPTIONS") {
@@ -109,9 +118,13 @@ class Server::Impl {
 
   void add_cors(const http::HttpRequest& request, http::HttpResponse& answer) const {
     const auto cors = access_.cors_headers(request);
-    if (cors.empty()) return;
+    if (cors.empty()) {
+      return;
+    }
     answer.headers.insert(answer.headers.end(), cors.begin(), cors.end());
-    if (request.method != "OPTIONS") return;
+    if (request.method != "OPTIONS") {
+      return;
+    }
     answer.headers.push_back({"Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS"});
     answer.headers.push_back({"Access-Control-Allow-Headers", "authorization, content-type, x-api-key"});
   }

@@ -15,7 +15,9 @@ class StopPolicy final : public TokenPolicy {
 
   PolicyVerdict on_token(int32_t id) override {
     PolicyVerdict verdict;
-    if (scanner_.push(detokenizer_.push(id)).stopped) verdict.kind = PolicyVerdict::Kind::kStop;
+    if (scanner_.push(detokenizer_.push(id)).stopped) {
+      verdict.kind = PolicyVerdict::Kind::kStop;
+    }
     return verdict;
   }
 
@@ -56,7 +58,9 @@ size_t StopScanner::skip_thinking(std::string_view text) {
   }
   if (phase_ == Phase::kSpace) {
     at = std::min(text.find_first_not_of(kSpaces, at), text.size());
-    if (at < text.size()) phase_ = Phase::kAnswer;
+    if (at < text.size()) {
+      phase_ = Phase::kAnswer;
+    }
   }
   return at;
 }
@@ -64,7 +68,9 @@ size_t StopScanner::skip_thinking(std::string_view text) {
 std::unique_ptr<TokenPolicy> make_stop_policy(const text::Tokenizer& tokenizer,
                                               std::span<const std::string> stops, bool starts_in_think) {
   const bool any = std::any_of(stops.begin(), stops.end(), [](const auto& stop) { return !stop.empty(); });
-  if (!any) return nullptr;
+  if (!any) {
+    return nullptr;
+  }
   return std::make_unique<StopPolicy>(tokenizer, stops, starts_in_think);
 }
 

@@ -10,7 +10,8 @@ namespace orfebre {
 
 // What never differs between the shapes; kernels are specialised on these.
 struct CommonShape {
-  static constexpr int kFullAttentionInterval = 4;  // layers 3, 7, 11, ... attend, the others are Gated DeltaNet
+  static constexpr int kFullAttentionInterval =
+      4;  // layers 3, 7, 11, ... attend, the others are Gated DeltaNet
   static constexpr int kQueryHeads = 16;
   static constexpr int kKvHeads = 2;  // query head h reads KV head h / 8
   static constexpr int kHeadDim = 256;
@@ -125,15 +126,27 @@ constexpr ShapeId shape_id<Slice>() {
 
 template <class Shape>
 constexpr ShapeInfo describe() {
-  return {shape_id<Shape>(),     Shape::kName,        Shape::kHidden,        Shape::kLayers,
-          Shape::kQueryHeads,    Shape::kKvHeads,     Shape::kHeadDim,       Shape::kRotaryDims,
-          Shape::kKeyHeads,      Shape::kValueHeads,  Shape::kDeltaHeadDim,  Shape::kConvTaps,
-          Shape::kExperts,       Shape::kActiveExperts, Shape::kExpertWidth, Shape::kVocab,
-          Shape::kMaxContext};
+  return {.id = shape_id<Shape>(),
+          .name = Shape::kName,
+          .hidden = Shape::kHidden,
+          .layers = Shape::kLayers,
+          .query_heads = Shape::kQueryHeads,
+          .kv_heads = Shape::kKvHeads,
+          .head_dim = Shape::kHeadDim,
+          .rotary_dims = Shape::kRotaryDims,
+          .key_heads = Shape::kKeyHeads,
+          .value_heads = Shape::kValueHeads,
+          .delta_head_dim = Shape::kDeltaHeadDim,
+          .conv_taps = Shape::kConvTaps,
+          .experts = Shape::kExperts,
+          .active_experts = Shape::kActiveExperts,
+          .expert_width = Shape::kExpertWidth,
+          .vocab = Shape::kVocab,
+          .max_context = Shape::kMaxContext};
 }
 
 inline constexpr std::array<ShapeInfo, 4> kShapes = {describe<Qwen36>(), describe<Demo>(), describe<Probe>(),
-                                                    describe<Slice>()};
+                                                     describe<Slice>()};
 
 // Calls `action.template operator()<Shape>()` with the shape that `id` names: the one place where a
 // run-time shape becomes a template argument.

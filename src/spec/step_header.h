@@ -11,11 +11,11 @@
 
 namespace orfebre {
 
-constexpr int kBlockTokens = 64;      // tokens in a KV block, aligned to absolute positions
-constexpr int kMaxDecodeRows = 8;     // rows of a Decode step, all sequences together
-constexpr int kMaxLanes = 8;          // sequences in flight
-constexpr int kNoState = -1;          // state_in of a sequence that starts from zero
-constexpr int kTokenFromPick = -1;    // row token: take what pick last chose for the sequence's lane
+constexpr int kBlockTokens = 64;    // tokens in a KV block, aligned to absolute positions
+constexpr int kMaxDecodeRows = 8;   // rows of a Decode step, all sequences together
+constexpr int kMaxLanes = 8;        // sequences in flight
+constexpr int kNoState = -1;        // state_in of a sequence that starts from zero
+constexpr int kTokenFromPick = -1;  // row token: take what pick last chose for the sequence's lane
 
 struct StepRow {
   int32_t token;     // id, or kTokenFromPick
@@ -24,7 +24,7 @@ struct StepRow {
 };
 
 struct StepSequence {
-  int32_t first_row;      // its rows are consecutive tokens: [first_row, first_row + n_rows)
+  int32_t first_row;  // its rows are consecutive tokens: [first_row, first_row + n_rows)
   int32_t n_rows;
   int32_t block_table;    // offset into StepHeader::block_tables; entry b holds positions [64 b, 64 b + 64)
   int32_t state_in;       // slot of the recurrent state before first_row, or kNoState; only read

@@ -107,6 +107,13 @@ std::vector<VectorSpec> vector_specs(const ShapeInfo& s) {
   return specs;
 }
 
+uint64_t stored_bytes(const MatrixSpec& spec, int bits) {
+  const uint64_t weights = static_cast<uint64_t>(spec.n_matrices) * static_cast<uint64_t>(spec.n_out) *
+                           static_cast<uint64_t>(spec.n_in);
+  const uint64_t n_groups = bits < 16 ? weights / CommonShape::kQuantGroup : 0;
+  return weights * static_cast<uint64_t>(bits) / 8 + n_groups * 2 * sizeof(bf16);
+}
+
 std::string weight_name(MatrixRole role, int layer) {
   return full_name(role_name(role), layer);
 }

@@ -1,12 +1,12 @@
 #include "text/chat_template.h"
 
-#include <algorithm>
-#include <cstdint>
-#include <utility>
-
 #include "base/error.h"
 #include "base/python_json.h"
 #include "text/utf8.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
 
 namespace orfebre::text {
 namespace {
@@ -17,19 +17,15 @@ constexpr std::string_view kToolsOpening =
 constexpr std::string_view kToolsClosing =
     "\n</tools>\n\nIf you choose to call a function ONLY reply in the following format with NO suffix:\n\n"
     "<tool_call>\n<function=example_function_name>\n<parameter=example_parameter_1>\nvalue_1\n</parameter>\n"
-    "<parameter=example_parameter_2>\nThis is the value for the second parameter\nthat can span\nmultiple "
-    "lines\n"
-    "</parameter>\n</function>\n</tool_call>\n\n<IMPORTANT>\nReminder:\n"
+    "<parameter=example_parameter_2>\nThis is the value for the second parameter\nthat can span\n"
+    "multiple lines\n</parameter>\n</function>\n</tool_call>\n\n<IMPORTANT>\nReminder:\n"
     "- Function calls MUST follow the specified format: an inner <function=...></function> block must be "
-    "nested "
-    "within <tool_call></tool_call> XML tags\n"
+    "nested within <tool_call></tool_call> XML tags\n"
     "- Required parameters MUST be specified\n"
     "- You may provide optional reasoning for your function call in natural language BEFORE the function "
-    "call, but "
-    "NOT after\n"
+    "call, but NOT after\n"
     "- If there is no function call available, answer the question like normal with your current knowledge "
-    "and do "
-    "not tell the user about function calls\n"
+    "and do not tell the user about function calls\n"
     "</IMPORTANT>";
 constexpr std::string_view kTurnEnd = "<|im_end|>\n";
 constexpr std::string_view kThinkOpening = "<think>";
@@ -37,11 +33,19 @@ constexpr std::string_view kThinkClosing = "</think>";
 
 enum class Role { kSystem, kUser, kAssistant, kTool };
 
-Role parse_role(std::string_view role, std::size_t index) {
-  if (role == "system" || role == "developer") return Role::kSystem;
-  if (role == "user") return Role::kUser;
-  if (role == "assistant") return Role::kAssistant;
-  if (role == "tool" || role == "function") return Role::kTool;
+Role parse_role(std::string_view role, size_t index) {
+  if (role == "system" || role == "developer") {
+    return Role::kSystem;
+  }
+  if (role == "user") {
+    return Role::kUser;
+  }
+  if (role == "assistant") {
+    return Role::kAssistant;
+  }
+  if (role == "tool" || role == "function") {
+    return Role::kTool;
+  }
   fail(ErrorKind::kInvalidRequest,
        "messages[{}].role: expected system, developer, user, assistant, tool or function, found another role",
        index);
@@ -53,9 +57,9 @@ struct Turn {
   const Message* message;
 };
 
-std::string stripped_content(const Message& message, std::size_t index) {
+std::string stripped_content(const Message& message, size_t index) {
   std::string content;
-  for (std::size_t p = 0; p < message.content.size(); ++p) {
+  for (size_t p = 0; p < message.content.size(); ++p) {
     if (message.content[p].kind != ContentPart::Kind::kText) {
       fail(ErrorKind::kUnsupported,
            "messages[{}].content[{}]: images and videos are not supported by this engine; send text only",
@@ -78,10 +82,11 @@ std::string_view strip_newlines_right(std::string_view text) {
 class Renderer {
  public:
   Renderer(std::span<const Message> messages, const ChatOptions& options) : options_(options) {
-    if (messages.empty())
+    if (messages.empty()) {
       fail(ErrorKind::kInvalidRequest, "messages: expected at least one message, found none");
+    }
     turns_.reserve(messages.size());
-    for (std::size_t i = 0; i < messages.size(); ++i) {
+    for (size_t i = 0; i < messages.size(); ++i) {
       Turn turn{parse_role(messages[i].role, i), stripped_content(messages[i], i), &messages[i]};
       if (turns_.empty() && turn.role == Role::kSystem) {
         add_leading_system(turn.content);
@@ -89,11 +94,13 @@ class Renderer {
         turns_.push_back(std::move(turn));
       }
     }
-    for (std::size_t i = 0; i < turns_.size(); ++i) {
+    for (size_t i = 0; i < turns_.size(); ++i) {
       const std::string& content = turns_[i].content;
       const bool wrapped_result =
           content.starts_with("<tool_response>") && content.ends_with("</tool_response>");
-      if (turns_[i].role == Role::kUser && !wrapped_result) last_query_ = static_cast<std::int64_t>(i);
+      if (turns_[i].role == Role::kUser && !wrapped_result) {
+        last_query_ = static_cast<int64_t>(i);
+      }
     }
   }
 
@@ -103,20 +110,12 @@ class Renderer {
     } else if (has_system_) {
       render_plain_turn("system", system_);
     }
-    for (std::size_t i = 0; i < turns_.size(); ++i) {
+    for (size_t i = 0; i < turns_.size(); ++i) {
       switch (turns_[i].role) {
-        case Role::kSystem:
-          render_plain_turn("system", turns_[i].content);
-          break;
-        case Role::kUser:
-          render_plain_turn("user", turns_[i].content);
-          break;
-        case Role::kAssistant:
-          render_assistant(i);
-          break;
-        case Role::kTool:
-          render_tool_result(i);
-          break;
+        case Role::kSystem: render_plain_turn("system", turns_[i].content); break;
+        case Role::kUser: render_plain_turn("user", turns_[i].content); break;
+        case Role::kAssistant: render_assistant(i); break;
+        case Role::kTool: render_tool_result(i); break;
       }
     }
     if (options_.add_generation_prompt) {
@@ -128,8 +127,12 @@ class Renderer {
 
  private:
   void append(std::string_view text, bool is_control) {
-    if (text.empty()) return;
-    if (segments_.empty() || segments_.back().is_control != is_control) segments_.push_back({{}, is_control});
+    if (text.empty()) {
+      return;
+    }
+    if (segments_.empty() || segments_.back().is_control != is_control) {
+      segments_.push_back({{}, is_control});
+    }
     segments_.back().text += text;
   }
   void control(std::string_view text) { append(text, true); }
@@ -137,7 +140,9 @@ class Renderer {
 
   void add_leading_system(std::string_view content) {
     has_system_ = true;
-    if (!system_.empty() && !content.empty()) system_ += "\n\n";
+    if (!system_.empty() && !content.empty()) {
+      system_ += "\n\n";
+    }
     system_ += content;
   }
 
@@ -151,11 +156,12 @@ class Renderer {
 
   void render_tools(std::span<const std::string> tools) {
     control(kToolsOpening);
-    for (std::size_t t = 0; t < tools.size(); ++t) {
+    for (size_t t = 0; t < tools.size(); ++t) {
       const std::string where = fmt::format("tools[{}]", t);
       const PyJson tool = parse_python_json(tools[t], where, true);
-      if (!tool.is_object())
+      if (!tool.is_object()) {
         fail(ErrorKind::kInvalidRequest, "{}: expected a JSON object, found another value", where);
+      }
       control("\n");
       plain(python_json_dumps(tool));
     }
@@ -167,27 +173,27 @@ class Renderer {
     control(kTurnEnd);
   }
 
-  void render_assistant(std::size_t i) {
+  void render_assistant(size_t i) {
     const Message& message = *turns_[i].message;
     std::string_view content = turns_[i].content;
     std::string_view reasoning;
     if (message.reasoning_content) {
       reasoning = *message.reasoning_content;
-    } else if (const std::size_t first = content.find(kThinkClosing); first != std::string_view::npos) {
+    } else if (const size_t first = content.find(kThinkClosing); first != std::string_view::npos) {
       reasoning = strip_newlines_right(content.substr(0, first));
-      if (const std::size_t open = reasoning.rfind(kThinkOpening); open != std::string_view::npos) {
+      if (const size_t open = reasoning.rfind(kThinkOpening); open != std::string_view::npos) {
         reasoning.remove_prefix(open + kThinkOpening.size());
       }
       content = strip_newlines_left(content.substr(content.rfind(kThinkClosing) + kThinkClosing.size()));
     }
     control("<|im_start|>assistant\n");
-    if (options_.preserve_thinking || static_cast<std::int64_t>(i) > last_query_) {
+    if (options_.preserve_thinking || static_cast<int64_t>(i) > last_query_) {
       control("<think>\n");
       plain(python_strip(reasoning));
       control("\n</think>\n\n");
     }
     plain(content);
-    for (std::size_t c = 0; c < message.tool_calls.size(); ++c) {
+    for (size_t c = 0; c < message.tool_calls.size(); ++c) {
       if (c > 0) {
         control("\n");
       } else if (!python_strip(content).empty()) {
@@ -214,11 +220,17 @@ class Renderer {
 
   // A call that an earlier reply got wrong must not make the rest of the conversation unusable.
   static std::vector<PyJsonMember> parse_arguments(const std::string& json) {
-    if (python_strip(json).empty()) return {};
+    if (python_strip(json).empty()) {
+      return {};
+    }
     try {
       PyJson arguments = parse_python_json(json, "arguments", true);
-      if (arguments.is_object()) return std::move(arguments.members);
-      if (arguments.kind == PyJson::Kind::kNull) return {};
+      if (arguments.is_object()) {
+        return std::move(arguments.members);
+      }
+      if (arguments.kind == PyJson::Kind::kNull) {
+        return {};
+      }
     } catch (const Error&) {
     }
     PyJson raw;
@@ -227,15 +239,19 @@ class Renderer {
     return {{"arguments", std::move(raw)}};
   }
 
-  void render_tool_result(std::size_t i) {
+  void render_tool_result(size_t i) {
     // The template opens no turn for a result that opens the conversation; where it would refuse the
     // conversation anyway, the turn is opened.
     const bool opens = i > 0 ? turns_[i - 1].role != Role::kTool : has_system_ || last_query_ < 0;
-    if (opens) control("<|im_start|>user");
+    if (opens) {
+      control("<|im_start|>user");
+    }
     control("\n<tool_response>\n");
     plain(turns_[i].content);
     control("\n</tool_response>");
-    if (i + 1 == turns_.size() || turns_[i + 1].role != Role::kTool) control(kTurnEnd);
+    if (i + 1 == turns_.size() || turns_[i + 1].role != Role::kTool) {
+      control(kTurnEnd);
+    }
   }
 
   const ChatOptions options_;
@@ -243,7 +259,7 @@ class Renderer {
   std::string system_;
   std::vector<Turn> turns_;  // all but the leading system messages
   // The last user message that is not a wrapped tool result; -1 without one.
-  std::int64_t last_query_ = -1;
+  int64_t last_query_ = -1;
   std::vector<Segment> segments_;
 };
 
@@ -263,7 +279,9 @@ std::vector<Segment> render_chat(std::span<const Message> messages, std::span<co
 
 std::string joined(std::span<const Segment> segments) {
   std::string text;
-  for (const Segment& segment : segments) text += segment.text;
+  for (const Segment& segment : segments) {
+    text += segment.text;
+  }
   return text;
 }
 

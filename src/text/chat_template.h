@@ -18,13 +18,13 @@
 //   "arguments" that holds the text.
 #pragma once
 
+#include "text/segment.h"
+
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "text/segment.h"
 
 namespace orfebre::text {
 

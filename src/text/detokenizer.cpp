@@ -1,13 +1,15 @@
 #include "text/detokenizer.h"
 
-#include <utility>
-
 #include "text/utf8.h"
+
+#include <utility>
 
 namespace orfebre::text {
 
 std::string Detokenizer::push(TokenId id) {
-  if (skip_special_ && tokenizer_->is_special(id)) return {};
+  if (skip_special_ && tokenizer_->is_special(id)) {
+    return {};
+  }
   return push_bytes(tokenizer_->token_bytes(id));
 }
 
@@ -15,7 +17,7 @@ std::string Detokenizer::push_bytes(std::string_view bytes) {
   std::string text = std::exchange(tail_, {});
   text += bytes;
   std::string out;
-  std::size_t pos = 0;
+  size_t pos = 0;
   while (pos < text.size()) {
     const std::string_view rest = std::string_view(text).substr(pos);
     const Utf8Unit unit = next_utf8_unit(rest);

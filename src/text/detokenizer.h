@@ -3,10 +3,10 @@
 // reply_parser.h).
 #pragma once
 
+#include "text/tokenizer.h"
+
 #include <string>
 #include <string_view>
-
-#include "text/tokenizer.h"
 
 namespace orfebre::text {
 

@@ -1,10 +1,10 @@
 #include "text/reply_parser.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "base/python_json.h"
 #include "text/reply_tags.h"
+
+#include <algorithm>
+#include <utility>
 
 namespace orfebre::text {
 namespace {
@@ -34,11 +34,13 @@ class TextRun {
     all += text;
     if (!started_) {
       started_ = true;
-      const std::size_t last_break = all.substr(0, all.find_first_not_of(kSpace)).find_last_of(kLineBreaks);
-      if (last_break != std::string::npos) all.erase(0, last_break + 1);
+      const size_t last_break = all.substr(0, all.find_first_not_of(kSpace)).find_last_of(kLineBreaks);
+      if (last_break != std::string::npos) {
+        all.erase(0, last_break + 1);
+      }
     }
-    const std::size_t tail = all.find_last_not_of(kSpace) + 1;  // npos + 1 is 0
-    const std::size_t first_break = all.find_first_of(kLineBreaks, tail);
+    const size_t tail = all.find_last_not_of(kSpace) + 1;  // npos + 1 is 0
+    const size_t first_break = all.find_first_of(kLineBreaks, tail);
     if (first_break != std::string::npos) {
       held_ = all.substr(first_break);
       all.resize(first_break);
@@ -68,7 +70,9 @@ class ReplyParser::Impl {
     ended_ = ended;
     while (step()) {
     }
-    if (ended_ && in_call_) end_call(false);
+    if (ended_ && in_call_) {
+      end_call(false);
+    }
     return std::exchange(events_, {});
   }
 
@@ -79,27 +83,25 @@ class ReplyParser::Impl {
   bool step() {
     switch (state_) {
       case kThink:
-      case kContent:
-        return text_step();
-      case kCallBody:
-        return body_step();
-      case kAfterFunction:
-        return after_function_step();
-      case kValue:
-        return value_step();
+      case kContent: return text_step();
+      case kCallBody: return body_step();
+      case kAfterFunction: return after_function_step();
+      case kValue: return value_step();
     }
     return false;
   }
 
   Lookahead rest() const { return {std::string_view(buffer_).substr(cursor_), ended_}; }
-  void skip(std::size_t n_bytes) { cursor_ += n_bytes; }
+  void skip(size_t n_bytes) { cursor_ += n_bytes; }
 
   // ---- reasoning and content ----
 
   bool text_step() {
     const Lookahead in = rest();
-    if (in.text.empty()) return false;
-    const std::size_t plain = std::min(in.text.find('<'), in.text.size());
+    if (in.text.empty()) {
+      return false;
+    }
+    const size_t plain = std::min(in.text.find('<'), in.text.size());
     if (plain > 0) {
       emit_text(in.text.substr(0, plain));
       skip(plain);
@@ -120,11 +122,15 @@ class ReplyParser::Impl {
   void emit_text(std::string_view text) {
     const bool had_started = run_.started();
     std::string out = run_.add(text);
-    if (out.empty()) return;
+    if (out.empty()) {
+      return;
+    }
     const auto kind = state_ == kThink ? ReplyEvent::Kind::kReasoning : ReplyEvent::Kind::kContent;
     bool& any = state_ == kThink ? any_reasoning_ : any_content_;
     // A second run, after a call or a second think block, is a paragraph of its own.
-    if (!had_started && any) out.insert(0, "\n\n");
+    if (!had_started && any) {
+      out.insert(0, "\n\n");
+    }
     any = true;
     emit(kind, -1, out);
   }
@@ -155,8 +161,10 @@ class ReplyParser::Impl {
           next.text.empty() && !next.ended ? TagMatch{Seen::kMaybe} : match_opening(next, kFunctionWord);
       call = function.seen;
       if (call == Seen::kYes) {
-        if (function.name.empty() || !(schemas_->empty() || schemas_->knows(function.name))) return Seen::kNo;
-        skip(static_cast<std::size_t>(next.text.data() - in.text.data()) + function.size_bytes);
+        if (function.name.empty() || !(schemas_->empty() || schemas_->knows(function.name))) {
+          return Seen::kNo;
+        }
+        skip(static_cast<size_t>(next.text.data() - in.text.data()) + function.size_bytes);
         begin_call(function.name);
         return call;
       }
@@ -166,7 +174,9 @@ class ReplyParser::Impl {
 
   Seen content_tag(const Lookahead& in) {
     Seen seen = drop_literal(in, kThinkClosing);
-    if (seen == Seen::kYes) return seen;
+    if (seen == Seen::kYes) {
+      return seen;
+    }
     if (!run_.started()) {
       const Seen opening = match_literal(in, kThinkOpening);
       if (opening == Seen::kYes) {
@@ -176,28 +186,42 @@ class ReplyParser::Impl {
       }
       seen = std::max(seen, opening);
     }
-    if (!parse_tools_) return seen;
+    if (!parse_tools_) {
+      return seen;
+    }
     for (const std::string_view stray : {kCallClosing, kFunctionClosing, kParameterClosing}) {
       const Seen closing = drop_literal(in, stray);
-      if (closing == Seen::kYes) return closing;
+      if (closing == Seen::kYes) {
+        return closing;
+      }
       seen = std::max(seen, closing);
     }
     const Seen call = call_opening(in);
-    if (call == Seen::kYes) return call;
+    if (call == Seen::kYes) {
+      return call;
+    }
     const Seen bare = bare_function(in);
-    if (bare == Seen::kYes) return bare;
+    if (bare == Seen::kYes) {
+      return bare;
+    }
     return std::max({seen, call, bare});
   }
 
   // A function's tag without <tool_call>: a known tool, or any name if a call's next tag follows.
   Seen bare_function(const Lookahead& in) {
     const TagMatch function = match_opening(in, kFunctionWord);
-    if (function.seen != Seen::kYes) return function.seen;
-    if (function.name.empty()) return Seen::kNo;
+    if (function.seen != Seen::kYes) {
+      return function.seen;
+    }
+    if (function.name.empty()) {
+      return Seen::kNo;
+    }
     if (!schemas_->knows(function.name)) {
       const Lookahead next = in.after(function.size_bytes).after_space();
       const Seen call = std::max(match_literal(next, "<parameter="), match_literal(next, kFunctionClosing));
-      if (call != Seen::kYes) return call;
+      if (call != Seen::kYes) {
+        return call;
+      }
     }
     skip(function.size_bytes);
     begin_call(function.name);
@@ -208,12 +232,18 @@ class ReplyParser::Impl {
   // content.
   Seen call_opening(const Lookahead& in) {
     const Seen opening = match_literal(in, kCallOpening);
-    if (opening != Seen::kYes) return opening;
+    if (opening != Seen::kYes) {
+      return opening;
+    }
     const Lookahead next = in.after(kCallOpening.size()).after_space();
-    if (next.text.empty() && !next.ended) return Seen::kMaybe;
+    if (next.text.empty() && !next.ended) {
+      return Seen::kMaybe;
+    }
     const TagMatch function = match_opening(next, kFunctionWord);
-    if (function.seen == Seen::kMaybe) return Seen::kMaybe;
-    const auto to_next = static_cast<std::size_t>(next.text.data() - in.text.data());
+    if (function.seen == Seen::kMaybe) {
+      return Seen::kMaybe;
+    }
+    const auto to_next = static_cast<size_t>(next.text.data() - in.text.data());
     if (function.seen == Seen::kYes) {
       skip(to_next + function.size_bytes);
       begin_call(function.name);
@@ -227,7 +257,9 @@ class ReplyParser::Impl {
 
   Seen drop_literal(const Lookahead& in, std::string_view literal) {
     const Seen seen = match_literal(in, literal);
-    if (seen == Seen::kYes) skip(literal.size());
+    if (seen == Seen::kYes) {
+      skip(literal.size());
+    }
     return seen;
   }
 
@@ -240,14 +272,18 @@ class ReplyParser::Impl {
     muted_ = name.empty();
     present_.clear();
     state_ = kCallBody;
-    if (muted_) return;
+    if (muted_) {
+      return;
+    }
     ++tool_index_;
     emit(ReplyEvent::Kind::kToolBegin, tool_index_, name);
   }
 
   void end_call(bool complete) {
     in_call_ = false;
-    if (muted_) return;
+    if (muted_) {
+      return;
+    }
     emit(ReplyEvent::Kind::kToolArguments, tool_index_, present_.empty() ? "{}" : "}");
     events_.push_back({ReplyEvent::Kind::kToolEnd, tool_index_, {}, complete});
   }
@@ -255,16 +291,22 @@ class ReplyParser::Impl {
   bool body_step() {
     const Lookahead in = rest();
     // Between the parameters only tags count; text there belongs to nothing.
-    const std::size_t junk = std::min(in.text.find('<'), in.text.size());
+    const size_t junk = std::min(in.text.find('<'), in.text.size());
     skip(junk);
-    if (junk > 0) return true;
-    if (in.text.empty()) return false;
+    if (junk > 0) {
+      return true;
+    }
+    if (in.text.empty()) {
+      return false;
+    }
     Seen seen = Seen::kNo;
     for (const std::string_view closing : {kFunctionClosing, kCallClosing}) {
       const Seen matched = match_literal(in, closing);
       if (matched == Seen::kYes) {
         // </tool_call> is left for the next state.
-        if (closing == kFunctionClosing) skip(closing.size());
+        if (closing == kFunctionClosing) {
+          skip(closing.size());
+        }
         end_call(true);
         state_ = kAfterFunction;
         return true;
@@ -290,17 +332,23 @@ class ReplyParser::Impl {
       return true;
     }
     seen = std::max({seen, parameter.seen, next_call, function.seen});
-    if (seen == Seen::kNo) skip(1);
+    if (seen == Seen::kNo) {
+      skip(1);
+    }
     return seen != Seen::kMaybe;
   }
 
   bool after_function_step() {
     const Lookahead in = rest();
     const Lookahead next = in.after_space();
-    if (next.text.empty()) return false;
-    const auto to_next = static_cast<std::size_t>(next.text.data() - in.text.data());
+    if (next.text.empty()) {
+      return false;
+    }
+    const auto to_next = static_cast<size_t>(next.text.data() - in.text.data());
     const Seen closing = match_literal(next, kCallClosing);
-    if (closing == Seen::kMaybe) return false;
+    if (closing == Seen::kMaybe) {
+      return false;
+    }
     if (closing == Seen::kYes) {
       skip(to_next + kCallClosing.size());
       enter_text(kContent);
@@ -308,7 +356,9 @@ class ReplyParser::Impl {
     }
     // Several functions in one <tool_call>.
     const TagMatch function = match_opening(next, kFunctionWord);
-    if (function.seen == Seen::kMaybe) return false;
+    if (function.seen == Seen::kMaybe) {
+      return false;
+    }
     if (function.seen == Seen::kYes) {
       skip(to_next + function.size_bytes);
       begin_call(function.name);
@@ -321,7 +371,9 @@ class ReplyParser::Impl {
   // ---- parameter values ----
 
   void begin_value(std::string name) {
-    if (name.empty()) name = schemas_->only_missing(tool_, present_);
+    if (name.empty()) {
+      name = schemas_->only_missing(tool_, present_);
+    }
     key_ = std::move(name);
     dropped_ = key_.empty() || std::find(present_.begin(), present_.end(), key_) != present_.end();
     streamed_ = !dropped_ && schemas_->is_string(tool_, key_);
@@ -329,7 +381,9 @@ class ReplyParser::Impl {
     value_.clear();
     held_break_ = false;
     state_ = kValue;
-    if (streamed_) open_member("\"");
+    if (streamed_) {
+      open_member("\"");
+    }
   }
 
   // Appends `, "key": ` and what follows it.
@@ -342,17 +396,23 @@ class ReplyParser::Impl {
   }
 
   void emit_arguments(std::string_view text) {
-    if (!muted_) emit(ReplyEvent::Kind::kToolArguments, tool_index_, text);
+    if (!muted_) {
+      emit(ReplyEvent::Kind::kToolArguments, tool_index_, text);
+    }
   }
 
   // Text of the value; its last line break waits, since it may be the one before the closing tag.
   void add_value(std::string_view text) {
-    if (text.empty()) return;
+    if (text.empty()) {
+      return;
+    }
     std::string all = std::exchange(held_break_, false) ? "\n" : "";
     all += text;
     if (at_value_start_) {
       at_value_start_ = false;
-      if (all[0] == '\n') all.erase(0, 1);
+      if (all[0] == '\n') {
+        all.erase(0, 1);
+      }
     }
     if (!all.empty() && all.back() == '\n') {
       held_break_ = true;
@@ -378,19 +438,23 @@ class ReplyParser::Impl {
 
   bool value_step() {
     const Lookahead in = rest();
-    const std::size_t plain = std::min(in.text.find('<'), in.text.size());
+    const size_t plain = std::min(in.text.find('<'), in.text.size());
     if (plain > 0) {
       add_value(in.text.substr(0, plain));
       skip(plain);
       return true;
     }
     if (in.text.empty()) {
-      if (ended_) end_value();
+      if (ended_) {
+        end_value();
+      }
       return false;
     }
     const bool cut_tag = is_cut_tag(in);
     const TagMatch end = match_value_end(in, at_value_start_ || held_break_);
-    if (end.seen == Seen::kMaybe) return false;
+    if (end.seen == Seen::kMaybe) {
+      return false;
+    }
     if (end.seen == Seen::kYes || cut_tag) {
       skip(cut_tag ? in.text.size() : end.size_bytes);
       end_value();
@@ -403,8 +467,10 @@ class ReplyParser::Impl {
 
   // ---- events ----
 
-  void emit(ReplyEvent::Kind kind, std::int32_t index, std::string_view text) {
-    if (text.empty()) return;
+  void emit(ReplyEvent::Kind kind, int32_t index, std::string_view text) {
+    if (text.empty()) {
+      return;
+    }
     const bool joins = kind != ReplyEvent::Kind::kToolBegin && !events_.empty() &&
                        events_.back().kind == kind && events_.back().tool_index == index;
     if (joins) {
@@ -418,8 +484,8 @@ class ReplyParser::Impl {
   bool parse_tools_;
   State state_;
   bool ended_ = false;
-  std::string buffer_;      // text not yet decided, from cursor_
-  std::size_t cursor_ = 0;  // in buffer_
+  std::string buffer_;  // text not yet decided, from cursor_
+  size_t cursor_ = 0;   // in buffer_
   std::vector<ReplyEvent> events_;
 
   TextRun run_;
@@ -428,7 +494,7 @@ class ReplyParser::Impl {
 
   bool in_call_ = false;
   bool muted_ = false;
-  std::int32_t tool_index_ = -1;
+  int32_t tool_index_ = -1;
   std::string tool_;
   std::vector<std::string> present_;  // keys already in the arguments
 
@@ -460,21 +526,11 @@ ParsedReply parse_reply(std::string_view text, const ToolSchemas& schemas,
   const auto add = [&reply](const std::vector<ReplyEvent>& events) {
     for (const ReplyEvent& event : events) {
       switch (event.kind) {
-        case ReplyEvent::Kind::kReasoning:
-          reply.reasoning += event.text;
-          break;
-        case ReplyEvent::Kind::kContent:
-          reply.content += event.text;
-          break;
-        case ReplyEvent::Kind::kToolBegin:
-          reply.tool_calls.push_back({event.text, {}, true});
-          break;
-        case ReplyEvent::Kind::kToolArguments:
-          reply.tool_calls.back().arguments_json += event.text;
-          break;
-        case ReplyEvent::Kind::kToolEnd:
-          reply.tool_calls.back().complete = event.complete;
-          break;
+        case ReplyEvent::Kind::kReasoning: reply.reasoning += event.text; break;
+        case ReplyEvent::Kind::kContent: reply.content += event.text; break;
+        case ReplyEvent::Kind::kToolBegin: reply.tool_calls.push_back({event.text, {}, true}); break;
+        case ReplyEvent::Kind::kToolArguments: reply.tool_calls.back().arguments_json += event.text; break;
+        case ReplyEvent::Kind::kToolEnd: reply.tool_calls.back().complete = event.complete; break;
       }
     }
   };

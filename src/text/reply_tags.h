@@ -14,11 +14,11 @@ enum class Seen { kNo, kMaybe, kYes };
 // What follows at the start of a text, and how many bytes of it are meant.
 struct TagMatch {
   // NOLINTNEXTLINE: implicit, so that an answer without a tag reads as just that
-  TagMatch(Seen s = Seen::kNo, std::size_t size = 0, std::string n = {})
+  TagMatch(Seen s = Seen::kNo, size_t size = 0, std::string n = {})
       : seen(s), size_bytes(size), name(std::move(n)) {}
   Seen seen;
-  std::size_t size_bytes;  // of kYes
-  std::string name;        // of an opening tag with a name
+  size_t size_bytes;  // of kYes
+  std::string name;   // of an opening tag with a name
 };
 
 // The reader's view of the text: `ended` says that no more will come, so "maybe" cannot be answered.
@@ -26,7 +26,7 @@ struct Lookahead {
   std::string_view text;
   bool ended;
 
-  Lookahead after(std::size_t n_bytes) const { return {text.substr(n_bytes), ended}; }
+  Lookahead after(size_t n_bytes) const { return {text.substr(n_bytes), ended}; }
   bool at_end() const { return ended && text.empty(); }
   // Spaces, tabs and line breaks.
   Lookahead after_space() const;

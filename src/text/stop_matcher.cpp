@@ -6,15 +6,21 @@
 namespace orfebre::text {
 
 StopMatcher::StopMatcher(std::span<const std::string> stops) {
-  for (std::size_t s = 0; s < stops.size(); ++s) {
-    if (stops[s].empty()) continue;
+  for (size_t s = 0; s < stops.size(); ++s) {
+    if (stops[s].empty()) {
+      continue;
+    }
     Pattern pattern;
     pattern.text = stops[s];
     pattern.index = static_cast<int>(s);
     pattern.fallback.assign(stops[s].size(), 0);
-    for (std::size_t i = 1, border = 0; i < stops[s].size(); ++i) {
-      while (border > 0 && stops[s][i] != stops[s][border]) border = pattern.fallback[border - 1];
-      if (stops[s][i] == stops[s][border]) ++border;
+    for (size_t i = 1, border = 0; i < stops[s].size(); ++i) {
+      while (border > 0 && stops[s][i] != stops[s][border]) {
+        border = pattern.fallback[border - 1];
+      }
+      if (stops[s][i] == stops[s][border]) {
+        ++border;
+      }
       pattern.fallback[i] = border;
     }
     patterns_.push_back(std::move(pattern));
@@ -23,15 +29,23 @@ StopMatcher::StopMatcher(std::span<const std::string> stops) {
 
 StopMatcher::Result StopMatcher::push(std::string_view text) {
   Result result;
-  if (stopped_) return result;
+  if (stopped_) {
+    return result;
+  }
   for (const char c : text) {
     held_ += c;
     const Pattern* found = nullptr;
     for (Pattern& p : patterns_) {
-      while (p.matched > 0 && p.text[p.matched] != c) p.matched = p.fallback[p.matched - 1];
-      if (p.text[p.matched] == c) ++p.matched;
+      while (p.matched > 0 && p.text[p.matched] != c) {
+        p.matched = p.fallback[p.matched - 1];
+      }
+      if (p.text[p.matched] == c) {
+        ++p.matched;
+      }
       if (p.matched == p.text.size()) {
-        if (found == nullptr || p.text.size() > found->text.size()) found = &p;
+        if (found == nullptr || p.text.size() > found->text.size()) {
+          found = &p;
+        }
         p.matched = p.fallback[p.matched - 1];
       }
     }
@@ -43,8 +57,10 @@ StopMatcher::Result StopMatcher::push(std::string_view text) {
       return result;
     }
   }
-  std::size_t keep = 0;
-  for (const Pattern& p : patterns_) keep = std::max(keep, p.matched);
+  size_t keep = 0;
+  for (const Pattern& p : patterns_) {
+    keep = std::max(keep, p.matched);
+  }
   result.text = held_.substr(0, held_.size() - keep);
   held_.erase(0, held_.size() - keep);
   return result;

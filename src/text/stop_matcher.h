@@ -31,8 +31,8 @@ class StopMatcher {
  private:
   struct Pattern {
     std::string text;
-    std::vector<std::size_t> fallback;  // [text size] longest border of text[0..i]
-    std::size_t matched = 0;            // bytes of `text` that the input now ends with
+    std::vector<size_t> fallback;  // [text size] longest border of text[0..i]
+    size_t matched = 0;            // bytes of `text` that the input now ends with
     int index = 0;
   };
   std::vector<Pattern> patterns_;

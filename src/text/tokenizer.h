@@ -3,6 +3,8 @@
 // Owns the vocabulary. Does not know roles or templates (chat_template.h) nor streaming (detokenizer.h).
 #pragma once
 
+#include "text/segment.h"
+
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -12,11 +14,9 @@
 #include <string_view>
 #include <vector>
 
-#include "text/segment.h"
-
 namespace orfebre::text {
 
-using TokenId = std::int32_t;
+using TokenId = int32_t;
 
 // Immutable after construction; every member may be called from any number of threads at once.
 //

@@ -5,7 +5,7 @@
 namespace orfebre::text {
 namespace {
 
-unsigned char byte_at(std::string_view text, std::size_t i) {
+unsigned char byte_at(std::string_view text, size_t i) {
   return static_cast<unsigned char>(text[i]);
 }
 
@@ -23,26 +23,40 @@ constexpr std::array<std::string_view, 29> kSpaces = {
 Utf8Unit next_utf8_unit(std::string_view text) {
   using Kind = Utf8Unit::Kind;
   const unsigned char lead = byte_at(text, 0);
-  if (lead < 0x80) return {Kind::kCharacter, 1};
-  std::size_t size = 0;
+  if (lead < 0x80) {
+    return {Kind::kCharacter, 1};
+  }
+  size_t size = 0;
   // The second byte's range is narrower after some leads: no overlong forms, surrogates or codes over 10FFFF.
   unsigned char low = 0x80, high = 0xBF;
   if (lead >= 0xC2 && lead <= 0xDF) {
     size = 2;
   } else if (lead >= 0xE0 && lead <= 0xEF) {
     size = 3;
-    if (lead == 0xE0) low = 0xA0;
-    if (lead == 0xED) high = 0x9F;
+    if (lead == 0xE0) {
+      low = 0xA0;
+    }
+    if (lead == 0xED) {
+      high = 0x9F;
+    }
   } else if (lead >= 0xF0 && lead <= 0xF4) {
     size = 4;
-    if (lead == 0xF0) low = 0x90;
-    if (lead == 0xF4) high = 0x8F;
+    if (lead == 0xF0) {
+      low = 0x90;
+    }
+    if (lead == 0xF4) {
+      high = 0x8F;
+    }
   } else {
     return {Kind::kIllFormed, 1};
   }
-  for (std::size_t i = 1; i < size; ++i) {
-    if (i == text.size()) return {Kind::kIncomplete, i};
-    if (byte_at(text, i) < low || byte_at(text, i) > high) return {Kind::kIllFormed, i};
+  for (size_t i = 1; i < size; ++i) {
+    if (i == text.size()) {
+      return {Kind::kIncomplete, i};
+    }
+    if (byte_at(text, i) < low || byte_at(text, i) > high) {
+      return {Kind::kIllFormed, i};
+    }
     low = 0x80;
     high = 0xBF;
   }
@@ -50,14 +64,16 @@ Utf8Unit next_utf8_unit(std::string_view text) {
 }
 
 bool is_well_formed(std::string_view text) {
-  std::size_t pos = 0;
+  size_t pos = 0;
   while (pos < text.size()) {
     if (byte_at(text, pos) < 0x80) {
       ++pos;
       continue;
     }
     const Utf8Unit unit = next_utf8_unit(text.substr(pos));
-    if (unit.kind != Utf8Unit::Kind::kCharacter) return false;
+    if (unit.kind != Utf8Unit::Kind::kCharacter) {
+      return false;
+    }
     pos += unit.size_bytes;
   }
   return true;
@@ -66,7 +82,7 @@ bool is_well_formed(std::string_view text) {
 std::string replace_ill_formed(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  std::size_t pos = 0;
+  size_t pos = 0;
   while (pos < text.size()) {
     const Utf8Unit unit = next_utf8_unit(text.substr(pos));
     if (unit.kind == Utf8Unit::Kind::kCharacter) {

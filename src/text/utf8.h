@@ -17,7 +17,7 @@ struct Utf8Unit {
     kIncomplete,  // the text ends inside what may still become a character
   };
   Kind kind;
-  std::size_t size_bytes;
+  size_t size_bytes;
 };
 
 // The unit at the start of `text`, which must not be empty (Unicode 15.0, table 3-7 and D93b).

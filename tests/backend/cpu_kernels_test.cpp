@@ -107,8 +107,9 @@ TEST(CpuKernels, RouterTakesTheLargestTiesToTheLowerAndSurvivesNaN) {
     kernels->top_experts(ids, weights, copy.data(), 64);
     EXPECT_EQ(std::vector<int32_t>(ids, ids + 4), (std::vector<int32_t>{20, 5, 40, 63}));
     EXPECT_EQ(std::set<int32_t>(ids, ids + 8).size(), 8u);
-    EXPECT_NEAR(weights[0] + weights[1] + weights[2] + weights[3] + weights[4] + weights[5] + weights[6] + weights[7],
-                1.0f, 1e-6f);
+    EXPECT_NEAR(
+        weights[0] + weights[1] + weights[2] + weights[3] + weights[4] + weights[5] + weights[6] + weights[7],
+        1.0f, 1e-6f);
     EXPECT_NEAR(weights[0] / weights[1], std::exp(1.0f), 1e-5f);
 
     for (const float bad : {std::nanf(""), INFINITY}) {
@@ -145,14 +146,16 @@ TEST(CpuBackend, AnExpertIdOutOfRangeFailsItsRowOnly) {
   const Matrix shared_down = upload(MatrixRole::kSharedDown, 1, 512, 256);
   const std::vector<float> normed = random.floats(3 * 512);
   const std::vector<float> weights(3 * 9, 0.1f);
-  std::vector<int32_t> ids = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 2, 4, 6, 8, 10, 12, 14};
+  std::vector<int32_t> ids = {0,  1,  2,  3,  4, 5, 6, 7, 8, 9,  10, 11,
+                              12, 13, 14, 15, 0, 2, 4, 6, 8, 10, 12, 14};
   const StepHeader* step = backend->begin_step(test::one_sequence(3, 0, true));
   const auto run = [&] {
     std::vector<float> activated(3 * 9 * 256, test::kPoison);
     std::vector<float> residual(3 * 512, 1.0f);
-    backend->experts_up({step, normed.data(), ids.data(), gate, up, shared_gate, shared_up, activated.data()});
-    backend->experts_down({step, activated.data(), ids.data(), weights.data(), weights.data(), down, shared_down,
-                           residual.data()});
+    backend->experts_up(
+        {step, normed.data(), ids.data(), gate, up, shared_gate, shared_up, activated.data()});
+    backend->experts_down({step, activated.data(), ids.data(), weights.data(), weights.data(), down,
+                           shared_down, residual.data()});
     return residual;
   };
   const std::vector<float> good = run();

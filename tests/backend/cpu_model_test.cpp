@@ -76,7 +76,9 @@ std::vector<float> prefill(Model& model, std::span<const int32_t> prompt, size_t
 
 class CpuModel : public ::testing::TestWithParam<ShapeId> {
  protected:
-  int vocab() const { return with_shape(GetParam(), []<class Shape>() { return Shape::kVocab; }); }
+  int vocab() const {
+    return with_shape(GetParam(), []<class Shape>() { return Shape::kVocab; });
+  }
 };
 
 TEST_P(CpuModel, StaysCloseToTheReference) {
@@ -124,7 +126,8 @@ TEST_P(CpuModel, BatchMatesDoNotChangeABit) {
     const std::vector<float> together = model.read_logits();
     for (size_t place = 0; place < 4; ++place) {
       const auto begin = together.begin() + static_cast<std::ptrdiff_t>(place) * vocab();
-      EXPECT_EQ(std::vector<float>(begin, begin + vocab()), alone[place]) << n_rows_each << " rows each, " << place;
+      EXPECT_EQ(std::vector<float>(begin, begin + vocab()), alone[place])
+          << n_rows_each << " rows each, " << place;
     }
   }
 }

@@ -95,8 +95,8 @@ TEST_P(CpuOps, GdnProject) {
   Output a_out(n_rows(), s.value_heads);
   Output b_out(n_rows(), s.value_heads);
   for (size_t i = 0; i < 2; ++i) {
-    twins.backends[i]->gdn_project({twins.step[i], residual.data(), norm.data(), qkv[i], z[i], a[i], b[i], qkv_out[i],
-                                    z_out[i], a_out[i], b_out[i]});
+    twins.backends[i]->gdn_project({twins.step[i], residual.data(), norm.data(), qkv[i], z[i], a[i], b[i],
+                                    qkv_out[i], z_out[i], a_out[i], b_out[i]});
   }
   for (const Output* out : {&qkv_out, &z_out, &a_out, &b_out}) {
     EXPECT_LT(out->difference(), kProductTolerance);
@@ -119,7 +119,8 @@ std::vector<float> in_reference_order(const float* state, int heads) {
 }
 
 TEST_P(CpuOps, GdnMix) {
-  const auto conv = twins.vector(VectorRole::kGdnConv, twins.random.floats(static_cast<size_t>(s.conv_channels()) * 4, 0.5f));
+  const auto conv = twins.vector(VectorRole::kGdnConv,
+                                 twins.random.floats(static_cast<size_t>(s.conv_channels()) * 4, 0.5f));
   std::vector<float> a_log;
   for (int head = 0; head < s.value_heads; ++head) {  // rates from very slow to so fast that the decay is 0
     a_log.push_back(-6.0f + 12.0f * static_cast<float>(head) / static_cast<float>(s.value_heads));
@@ -141,9 +142,10 @@ TEST_P(CpuOps, GdnMix) {
     Output mixed(n_rows(), s.value_width());
     for (size_t i = 0; i < 2; ++i) {
       const BackendInfo& info = twins.backends[i]->info();
-      twins.backends[i]->gdn_mix({twins.step[i], qkv.data(), z.data(), a.data(), b.data(), conv[i], a_log.data(),
-                                  dt_bias.data(), norm.data(), slots[i].data(),
-                                  slots[i].data() + info.delta_layer_floats, info.state_slot_floats, mixed[i]});
+      twins.backends[i]->gdn_mix({twins.step[i], qkv.data(), z.data(), a.data(), b.data(), conv[i],
+                                  a_log.data(), dt_bias.data(), norm.data(), slots[i].data(),
+                                  slots[i].data() + info.delta_layer_floats, info.state_slot_floats,
+                                  mixed[i]});
     }
     EXPECT_LT(mixed.difference(), 3e-5) << "part " << part;
     const BackendInfo& info = twins.backends[1]->info();
@@ -199,8 +201,8 @@ TEST_P(CpuOps, Attention) {
     for (size_t i = 0; i < 2; ++i) {
       Backend& backend = *twins.backends[i];
       backend.embed({twins.step[i], picked, embedding[i], embedded[i], rope[i]});
-      backend.attn_project({twins.step[i], residual.data(), norm.data(), rope[i], q_gate[i], k[i], v[i], q_norm.data(),
-                            k_norm.data(), q[i], gate[i], cache[i].data()});
+      backend.attn_project({twins.step[i], residual.data(), norm.data(), rope[i], q_gate[i], k[i], v[i],
+                            q_norm.data(), k_norm.data(), q[i], gate[i], cache[i].data()});
     }
     EXPECT_LT(q.difference(), kProductTolerance);
     EXPECT_LT(gate.difference(), kProductTolerance);
@@ -232,8 +234,8 @@ TEST_P(CpuOps, Experts) {
   std::array<std::vector<int32_t>, 2> ids;
   ids.fill(std::vector<int32_t>(floats(8), -1));
   for (size_t i = 0; i < 2; ++i) {
-    twins.backends[i]->route({twins.step[i], start.data(), norm.data(), router[i], shared_router[i], normed[i],
-                              ids[i].data(), weights[i], shared_weight[i]});
+    twins.backends[i]->route({twins.step[i], start.data(), norm.data(), router[i], shared_router[i],
+                              normed[i], ids[i].data(), weights[i], shared_weight[i]});
   }
   EXPECT_LT(normed.difference(), 1e-6);
   EXPECT_LT(shared_weight.difference(), kProductTolerance);
@@ -252,8 +254,8 @@ TEST_P(CpuOps, Experts) {
   }
   EXPECT_LT(activated.difference(), 2 * kProductTolerance);  // a product of two
   for (size_t i = 0; i < 2; ++i) {
-    twins.backends[i]->experts_down({twins.step[i], activated[0], ids[0].data(), weights[0], shared_weight[0], down[i],
-                                     shared_down[i], residual[i]});
+    twins.backends[i]->experts_down({twins.step[i], activated[0], ids[0].data(), weights[0], shared_weight[0],
+                                     down[i], shared_down[i], residual[i]});
   }
   EXPECT_LT(residual.difference(), kProductTolerance);
 }
@@ -299,7 +301,8 @@ TEST(CpuOpsLongContext, SplittingARowsBlocksDoesNotChangeABit) {
     backend->attn_mix({backend->begin_step(step), q.data(), gate.data(), cache.data(), mixed.data()});
     if (expected.empty()) {
       expected = mixed;
-      EXPECT_EQ(std::count_if(mixed.begin(), mixed.end(), [](float x) { return std::isfinite(x); }), 3 * 4096);
+      EXPECT_EQ(std::count_if(mixed.begin(), mixed.end(), [](float x) { return std::isfinite(x); }),
+                3 * 4096);
     }
     EXPECT_EQ(mixed, expected) << threads << " threads";
   }

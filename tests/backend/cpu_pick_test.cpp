@@ -36,8 +36,8 @@ struct PickCase {
   PickResult run(Backend& backend) {
     row.n_bias = static_cast<int32_t>(bias_ids.size());
     PickResult result{};
-    backend.pick({logits.data(), &row, bias_ids.data(), bias_values.data(), mask.data(), counts.data(), picked.data(),
-                  &result, 1, kVocab, kMaskWords});
+    backend.pick({logits.data(), &row, bias_ids.data(), bias_values.data(), mask.data(), counts.data(),
+                  picked.data(), &result, 1, kVocab, kMaskWords});
     return result;
   }
 };

@@ -3,8 +3,8 @@
 
 #include "backend/backend.h"
 
-#include <cstdint>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <random>
 #include <vector>
@@ -40,7 +40,8 @@ struct RandomTensor {
   AffineTensor view;
 
   RandomTensor(Random& random, int n_matrices, int n_out, int n_in, int bits) {
-    const size_t weights = static_cast<size_t>(n_matrices) * static_cast<size_t>(n_out) * static_cast<size_t>(n_in);
+    const size_t weights =
+        static_cast<size_t>(n_matrices) * static_cast<size_t>(n_out) * static_cast<size_t>(n_in);
     codes.resize(weights * static_cast<size_t>(bits) / 32);
     for (uint32_t& code : codes) {
       code = random.word();

@@ -84,7 +84,9 @@ TEST(Bf16, RoundsToNearestEven) {
     }
     const double share = (static_cast<double>(value) - low) / step;
     const uint32_t low_pattern = bits >> 16;
-    const uint32_t expected = share < 0.5 ? low_pattern : share > 0.5 ? low_pattern + 1 : low_pattern + (low_pattern & 1);
+    const uint32_t expected = share < 0.5   ? low_pattern
+                              : share > 0.5 ? low_pattern + 1
+                                            : low_pattern + (low_pattern & 1);
     ASSERT_EQ(to_bf16(value).bits, expected) << value;
     ASSERT_EQ(to_bf16(-value).bits, expected | 0x8000) << value;
   }

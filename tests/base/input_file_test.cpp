@@ -1,3 +1,4 @@
+// InputFile while other processes shorten, replace or remove the file: always an ordinary error.
 #include "base/input_file.h"
 
 #include "base/error.h"

@@ -1,11 +1,12 @@
+// The JSON reader and writer against Python's own (tests/data), and what they must refuse.
 #include "base/python_json.h"
+
+#include "base/error.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <string>
-
-#include "base/error.h"
 
 namespace orfebre {
 namespace {
@@ -61,11 +62,13 @@ TEST(PythonJson, LoneSurrogatesBecomeReplacements) {
 
 TEST(PythonJson, RepeatedKeysKeepTheFirstPlaceAndTheLastValue) {
   std::string raw = "{";
-  for (int i = 0; i < 300; ++i) raw += fmt::format("\"k{}\":{},", i % 100, i);
+  for (int i = 0; i < 300; ++i) {
+    raw += fmt::format("\"k{}\":{},", i % 100, i);
+  }
   raw.back() = '}';
   const PyJson value = parse_python_json(raw, "test");
   ASSERT_EQ(value.members.size(), 100u);
-  for (std::size_t i = 0; i < 100; ++i) {
+  for (size_t i = 0; i < 100; ++i) {
     EXPECT_EQ(value.members[i].key, fmt::format("k{}", i));
     EXPECT_EQ(value.members[i].value.text, std::to_string(200 + i));
   }

@@ -1,3 +1,4 @@
+// The fork-join pool at several sizes: every unit runs once, results are seen, errors are rethrown.
 #include "base/thread_pool.h"
 
 #include "base/error.h"

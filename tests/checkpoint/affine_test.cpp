@@ -1,3 +1,4 @@
+// The affine format: the quantiser against MLX's bits, the dequantiser against the definition.
 #include "checkpoint/affine.h"
 
 #include "checkpoint/safetensors.h"

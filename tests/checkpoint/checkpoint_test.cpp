@@ -1,3 +1,4 @@
+// Checkpoints of both conventions read into the convention of spec/weights.h, and what is refused.
 #include "checkpoint/checkpoint.h"
 
 #include "checkpoint/affine.h"
@@ -21,43 +22,25 @@ const std::string kMlxLayer0 = "language_model.model.layers.0.";
 std::string hf_name(const MatrixSpec& spec) {
   const std::string layer = "model.language_model.layers." + std::to_string(spec.layer) + ".";
   switch (spec.role) {
-    case MatrixRole::kEmbedding:
-      return "model.language_model.embed_tokens.weight";
-    case MatrixRole::kHead:
-      return "lm_head.weight";
-    case MatrixRole::kGdnQkv:
-      return layer + "linear_attn.in_proj_qkv.weight";
-    case MatrixRole::kGdnZ:
-      return layer + "linear_attn.in_proj_z.weight";
-    case MatrixRole::kGdnA:
-      return layer + "linear_attn.in_proj_a.weight";
-    case MatrixRole::kGdnB:
-      return layer + "linear_attn.in_proj_b.weight";
-    case MatrixRole::kGdnOut:
-      return layer + "linear_attn.out_proj.weight";
-    case MatrixRole::kAttnQ:
-      return layer + "self_attn.q_proj.weight";
-    case MatrixRole::kAttnK:
-      return layer + "self_attn.k_proj.weight";
-    case MatrixRole::kAttnV:
-      return layer + "self_attn.v_proj.weight";
-    case MatrixRole::kAttnOut:
-      return layer + "self_attn.o_proj.weight";
-    case MatrixRole::kRouter:
-      return layer + "mlp.gate.weight";
-    case MatrixRole::kSharedGate:
-      return layer + "mlp.shared_expert_gate.weight";
-    case MatrixRole::kSharedUpGate:
-      return layer + "mlp.shared_expert.gate_proj.weight";
-    case MatrixRole::kSharedUp:
-      return layer + "mlp.shared_expert.up_proj.weight";
-    case MatrixRole::kSharedDown:
-      return layer + "mlp.shared_expert.down_proj.weight";
+    case MatrixRole::kEmbedding: return "model.language_model.embed_tokens.weight";
+    case MatrixRole::kHead: return "lm_head.weight";
+    case MatrixRole::kGdnQkv: return layer + "linear_attn.in_proj_qkv.weight";
+    case MatrixRole::kGdnZ: return layer + "linear_attn.in_proj_z.weight";
+    case MatrixRole::kGdnA: return layer + "linear_attn.in_proj_a.weight";
+    case MatrixRole::kGdnB: return layer + "linear_attn.in_proj_b.weight";
+    case MatrixRole::kGdnOut: return layer + "linear_attn.out_proj.weight";
+    case MatrixRole::kAttnQ: return layer + "self_attn.q_proj.weight";
+    case MatrixRole::kAttnK: return layer + "self_attn.k_proj.weight";
+    case MatrixRole::kAttnV: return layer + "self_attn.v_proj.weight";
+    case MatrixRole::kAttnOut: return layer + "self_attn.o_proj.weight";
+    case MatrixRole::kRouter: return layer + "mlp.gate.weight";
+    case MatrixRole::kSharedGate: return layer + "mlp.shared_expert_gate.weight";
+    case MatrixRole::kSharedUpGate: return layer + "mlp.shared_expert.gate_proj.weight";
+    case MatrixRole::kSharedUp: return layer + "mlp.shared_expert.up_proj.weight";
+    case MatrixRole::kSharedDown: return layer + "mlp.shared_expert.down_proj.weight";
     case MatrixRole::kExpertGate:
-    case MatrixRole::kExpertUp:
-      return layer + "mlp.experts.gate_up_proj";
-    case MatrixRole::kExpertDown:
-      return layer + "mlp.experts.down_proj";
+    case MatrixRole::kExpertUp: return layer + "mlp.experts.gate_up_proj";
+    case MatrixRole::kExpertDown: return layer + "mlp.experts.down_proj";
   }
   return "";
 }
@@ -75,24 +58,15 @@ uint64_t hf_index(const MatrixSpec& spec, uint64_t index) {
 std::string hf_name(const VectorSpec& spec) {
   const std::string layer = "model.language_model.layers." + std::to_string(spec.layer) + ".";
   switch (spec.role) {
-    case VectorRole::kFinalNorm:
-      return "model.language_model.norm.weight";
-    case VectorRole::kInputNorm:
-      return layer + "input_layernorm.weight";
-    case VectorRole::kPostNorm:
-      return layer + "post_attention_layernorm.weight";
-    case VectorRole::kGdnConv:
-      return layer + "linear_attn.conv1d.weight";
-    case VectorRole::kGdnALog:
-      return layer + "linear_attn.A_log";
-    case VectorRole::kGdnDtBias:
-      return layer + "linear_attn.dt_bias";
-    case VectorRole::kGdnNorm:
-      return layer + "linear_attn.norm.weight";
-    case VectorRole::kAttnQNorm:
-      return layer + "self_attn.q_norm.weight";
-    case VectorRole::kAttnKNorm:
-      return layer + "self_attn.k_norm.weight";
+    case VectorRole::kFinalNorm: return "model.language_model.norm.weight";
+    case VectorRole::kInputNorm: return layer + "input_layernorm.weight";
+    case VectorRole::kPostNorm: return layer + "post_attention_layernorm.weight";
+    case VectorRole::kGdnConv: return layer + "linear_attn.conv1d.weight";
+    case VectorRole::kGdnALog: return layer + "linear_attn.A_log";
+    case VectorRole::kGdnDtBias: return layer + "linear_attn.dt_bias";
+    case VectorRole::kGdnNorm: return layer + "linear_attn.norm.weight";
+    case VectorRole::kAttnQNorm: return layer + "self_attn.q_norm.weight";
+    case VectorRole::kAttnKNorm: return layer + "self_attn.k_norm.weight";
   }
   return "";
 }

@@ -1,3 +1,4 @@
+// config.json and generation_config.json: the real ones, bent ones and damaged ones.
 #include "checkpoint/config.h"
 
 #include "checkpoint/synthetic_checkpoint.h"
@@ -209,6 +210,13 @@ TEST_F(ConfigTest, EndTokensComeFromEitherFile) {
   expect_error(ErrorKind::kBadCheckpoint, {"eos_token_id", "never end"}, [&] { read_generation("{}"); });
 }
 
+TEST_F(ConfigTest, AGenerationFileThatCannotBeReachedIsNamed) {
+  const ModelConfig model = read();
+  std::filesystem::create_symlink("generation_config.json", directory_.file("generation_config.json"));
+  expect_error(ErrorKind::kNotFound, {"generation_config.json", "cannot open"},
+               [&] { read_generation_config(directory_.path(), model); });
+}
+
 TEST_F(ConfigTest, GenerationValuesOutOfRange) {
   for (const char* text :
        {R"({"eos_token_id":248320})", R"({"eos_token_id":-1})", R"({"eos_token_id":[1,"2"]})",
@@ -231,15 +239,9 @@ TEST_F(ConfigTest, RandomMutations) {
     for (int change = 0; change < n_changes; ++change) {
       const size_t position = random() % mutant.size();
       switch (random() % 3) {
-        case 0:
-          mutant[position] = "0123456789{}[]\",:-eE.tfn\\\xff"[random() % 26];
-          break;
-        case 1:
-          mutant.erase(position, 1 + random() % 8);
-          break;
-        default:
-          mutant.insert(position, mutant.substr(random() % mutant.size(), random() % 20));
-          break;
+        case 0: mutant[position] = "0123456789{}[]\",:-eE.tfn\\\xff"[random() % 26]; break;
+        case 1: mutant.erase(position, 1 + random() % 8); break;
+        default: mutant.insert(position, mutant.substr(random() % mutant.size(), random() % 20)); break;
       }
     }
     directory_.write("config.json", mutant);

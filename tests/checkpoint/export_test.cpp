@@ -1,3 +1,4 @@
+// Exported directories against the bytes of mlx-lm's converter; failures leave nothing behind.
 #include "checkpoint/export.h"
 
 #include "checkpoint/affine.h"

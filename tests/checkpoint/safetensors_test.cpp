@@ -1,3 +1,4 @@
+// Safetensors files and sets of them: everything that a damaged or hostile file may hold is refused.
 #include "checkpoint/safetensors.h"
 
 #include "checkpoint/safetensors_writer.h"
@@ -336,18 +337,10 @@ TEST_F(SafetensorsTest, RandomMutations) {
     for (int change = 0; change < n_changes && !mutant.empty(); ++change) {
       const size_t position = random() % mutant.size();
       switch (random() % 4) {
-        case 0:
-          mutant[position] = static_cast<char>(random());
-          break;
-        case 1:
-          mutant[position] = "0123456789{}[]\",:-"[random() % 18];
-          break;
-        case 2:
-          mutant.erase(position, 1 + random() % 4);
-          break;
-        default:
-          mutant.insert(position, 1, "0123456789{}[]\",:-"[random() % 18]);
-          break;
+        case 0: mutant[position] = static_cast<char>(random()); break;
+        case 1: mutant[position] = "0123456789{}[]\",:-"[random() % 18]; break;
+        case 2: mutant.erase(position, 1 + random() % 4); break;
+        default: mutant.insert(position, 1, "0123456789{}[]\",:-"[random() % 18]); break;
       }
     }
     if (random() % 2 == 0 && mutant.size() >= 8) {  // keep the length honest, so that the JSON is reached

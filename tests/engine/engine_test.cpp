@@ -155,6 +155,19 @@ TEST(Engine, RefusesMoreThanTheQueueTakes) {
   EXPECT_EQ(read_to_end(*engine.submit(request(20, 2))).finish, FinishReason::kLength);
 }
 
+TEST(Engine, CountsRequestsWhileARoundLasts) {
+  Gate gate;
+  auto executor = std::make_unique<FakeExecutor>(FakeOptions{});
+  executor->on_layer = gate.hook();
+  Engine engine(std::move(executor), {});
+  const auto stream = engine.submit(request(100, 1));
+  gate.reached.wait();
+  const EngineStats stats = engine.stats();
+  EXPECT_EQ(stats.running + stats.waiting, 1);
+  gate.open.count_down();
+  EXPECT_EQ(read_to_end(*stream).finish, FinishReason::kLength);
+}
+
 TEST(Engine, AClientThatLeavesInAPrefillFreesItWithinALayer) {
   Gate gate;
   auto executor = std::make_unique<FakeExecutor>(FakeOptions{});

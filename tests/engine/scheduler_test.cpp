@@ -248,7 +248,8 @@ TEST(Scheduler, RunningAheadDropsTheRowOfAReplyThatEnded) {
       last_position = step.rows[0].position;
     }
   }
-  EXPECT_EQ(last_position, 20 + static_cast<int>(stopped.tokens.size())) << "the stopping token was read in vain";
+  EXPECT_EQ(last_position, 20 + static_cast<int>(stopped.tokens.size()))
+      << "the stopping token was read in vain";
 }
 
 TEST(Scheduler, LogprobsComeOnlyWhenAsked) {

@@ -1,3 +1,4 @@
+// The queue between the engine and a reply: order, waking, and no event lost.
 #include "engine/token_stream.h"
 
 #include <gtest/gtest.h>

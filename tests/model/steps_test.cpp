@@ -1,6 +1,8 @@
 // What the step contract promises, on the reference backend: chunk borders, batch mates, refused drafts,
-// tokens from pick and broken numbers change nothing that they should not. Equality is of bits.
+// tokens from pick and broken numbers change nothing that they should not. Equality is of bits. And the
+// memory plan against the memory.
 #include "backend/reference/reference_backend.h"
+#include "support/observing_backend.h"
 #include "support/random_weights.h"
 #include "support/sequence.h"
 
@@ -184,13 +186,41 @@ TEST(Steps, NanFailsItsRequestAndAddressesNoMemory) {
 }
 
 TEST(Steps, CancelStopsBetweenLayers) {
-  const auto model = make_model();
+  std::atomic<bool> cancel{false};
+  int n_layers = 0;
+  const auto cancel_in_the_second_layer = [&](std::string_view op, std::span<const float>) {
+    n_layers += op == "experts_down" ? 1 : 0;
+    cancel = n_layers >= 1;
+  };
+  const auto model = make_random_model(std::make_unique<ObservingBackend>(
+      make_reference_backend(ShapeId::kDemo, {}), cancel_in_the_second_layer));
   const std::vector<int32_t> tokens = random_tokens(4, 15);
   Step step;
   step.kind = StepKind::kPrefill;
   Sequence(*model).append_to(step, tokens);
-  const std::atomic<bool> cancel{true};
   EXPECT_FALSE(model->forward(step, &cancel));
+  EXPECT_EQ(n_layers, 1);
+  cancel = true;
+  EXPECT_FALSE(model->forward(step, &cancel));
+  EXPECT_EQ(n_layers, 1) << "not even one layer when it came before the step";
+}
+
+// The plan is made from the shape alone, so it must follow what the model allocates.
+TEST(MemoryPlan, CountsWhatTheModelAllocates) {
+  RandomWeights weights(ShapeId::kDemo);
+  for (const int max_prefill_rows : {1, 64, 300}) {
+    StepLimits limits = small_limits();
+    limits.max_prefill_rows = max_prefill_rows;
+    auto backend = std::make_unique<ObservingBackend>(make_reference_backend(ShapeId::kDemo, {}),
+                                                      [](std::string_view, std::span<const float>) {});
+    const uint64_t& allocated_bytes = backend->allocated_bytes();
+    const MemoryPlan plan = plan_memory(*backend, weights, limits);
+    const Model model(std::move(backend), weights, limits, LoadOptions{});
+    const uint64_t planned_bytes = plan.kv_bytes + plan.state_bytes + plan.activation_bytes;
+    EXPECT_GE(allocated_bytes, planned_bytes) << max_prefill_rows << " rows";
+    // The pick's arguments and results are not planned: some kilobytes.
+    EXPECT_LT(allocated_bytes, planned_bytes + (64u << 10)) << max_prefill_rows << " rows";
+  }
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Sampling settings: the borders of every field, and the recommended sets.
 #include "sample/sampling_params.h"
 
 #include "base/error.h"

@@ -105,7 +105,9 @@ TEST(ChatRequest, HearsEveryWayToAskForThinking) {
       {R"("thinking":{"type":"enabled","budget_tokens":5})", true},
       {R"("chat_template_kwargs":{"other":1})", std::nullopt},
   };
-  for (const auto& [fields, expected] : cases) EXPECT_EQ(parse(fields).enable_thinking, expected) << fields;
+  for (const auto& [fields, expected] : cases) {
+    EXPECT_EQ(parse(fields).enable_thinking, expected) << fields;
+  }
 }
 
 TEST(ChatRequest, RefusesWrongValuesByName) {
@@ -193,7 +195,9 @@ TEST(ChatRequest, RefusesWhatIsNotARequest) {
     EXPECT_EQ(found.text.find("SECRET"), std::string::npos) << "the request's text is in the error";
   }
   std::string many = "[0";
-  for (int i = 0; i < 2'100'000; ++i) many += ",0";
+  for (int i = 0; i < 2'100'000; ++i) {
+    many += ",0";
+  }
   EXPECT_NE(refusal(with("\"x\":" + many + "]")).text.find("values"), std::string::npos);
 }
 
@@ -217,7 +221,9 @@ TEST(ChatRequest, RefusesWrongMessages) {
       {R"({"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":4}}]}]})",
        "messages[0].tool_calls[0].function.arguments"},
   };
-  for (const auto& [body, param] : cases) EXPECT_EQ(refusal(body).param, param) << body;
+  for (const auto& [body, param] : cases) {
+    EXPECT_EQ(refusal(body).param, param) << body;
+  }
 }
 
 TEST(ChatRequest, ReadsMessagesInEveryForm) {
@@ -268,7 +274,9 @@ TEST(ChatRequest, KeepsToolsInTheClientsOrder) {
 
 TEST(ChatRequest, TakesAHundredThousandMessages) {
   std::string body = R"({"messages":[)";
-  for (int i = 0; i < 100'000; ++i) body += R"({"role":"user","content":"x"},)";
+  for (int i = 0; i < 100'000; ++i) {
+    body += R"({"role":"user","content":"x"},)";
+  }
   body.back() = ']';
   EXPECT_EQ(parse_chat_request(body + "}").messages.size(), 100'000u);
 }

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <thread>
 
 namespace orfebre {
@@ -27,7 +28,9 @@ using testing::TestResponse;
 template <typename F>
 bool eventually(F&& condition) {
   for (int i = 0; i < 2000; ++i) {
-    if (condition()) return true;
+    if (condition()) {
+      return true;
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return false;
@@ -42,7 +45,12 @@ class HttpServerTest : public ::testing::Test {
     options.limits = limits;
     http::HttpCallbacks callbacks;
     callbacks.gate = [](const HttpRequest& request) -> std::optional<HttpResponse> {
-      if (request.target == "/closed") return HttpResponse{403, "text/plain", {}, "closed"};
+      if (request.target == "/closed") {
+        return HttpResponse{403, "text/plain", {}, "closed"};
+      }
+      if (request.target == "/no-memory") {
+        throw std::bad_alloc();
+      }
       return std::nullopt;
     };
     callbacks.handle = [this](HttpRequest request, std::shared_ptr<ResponseWriter> writer) {
@@ -57,10 +65,14 @@ class HttpServerTest : public ::testing::Test {
 
   void handle(HttpRequest request, std::shared_ptr<ResponseWriter> writer) {
     ++n_handled_;
-    if (request.target == "/drop") return;
+    if (request.target == "/drop") {
+      return;
+    }
     if (request.target == "/hold" || request.target == "/stream") {
       writer->on_disconnect([this] { ++n_left_; });
-      if (request.target == "/stream") writer->begin_stream({200, "text/plain", {}, {}});
+      if (request.target == "/stream") {
+        writer->begin_stream({200, "text/plain", {}, {}});
+      }
       const std::lock_guard lock(mutex_);
       held_.push_back(std::move(writer));
       return;
@@ -74,7 +86,9 @@ class HttpServerTest : public ::testing::Test {
       return !held_.empty();
     }));
     const std::lock_guard lock(mutex_);
-    if (held_.empty()) return nullptr;
+    if (held_.empty()) {
+      return nullptr;
+    }
     auto writer = std::move(held_.front());
     held_.erase(held_.begin());
     return writer;
@@ -122,7 +136,9 @@ TEST_F(HttpServerTest, ReadsBodiesInAnyPieces) {
   const std::string plain = post("/echo", "some body");
   for (const std::string& request : {chunked, plain}) {
     TestClient client(port());
-    for (const char byte : request) client.send({&byte, 1});
+    for (const char byte : request) {
+      client.send({&byte, 1});
+    }
     const TestResponse response = client.receive();
     EXPECT_EQ(response.body, &request == &chunked || request == chunked ? "POST /echo abc0123456789"
                                                                         : "POST /echo some body");
@@ -176,7 +192,13 @@ TEST_F(HttpServerTest, RefusesWhatIsNotHttp) {
     EXPECT_EQ(client.receive().status, 400) << request;
     EXPECT_TRUE(client.is_closed_by_peer());
   }
-  EXPECT_EQ(ask(port(), "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n").status, 501);
+  for (const char* coding : {"gzip", "gzip, chunked"}) {
+    EXPECT_EQ(
+        ask(port(), "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: " + std::string(coding) + "\r\n\r\n")
+            .status,
+        501)
+        << coding;
+  }
   EXPECT_EQ(n_handled_, 0);
 }
 
@@ -192,6 +214,18 @@ TEST_F(HttpServerTest, LimitsHeadersAndBodies) {
                             std::string(1024, 'x') + "\r\n0\r\n\r\n")
                 .status,
             413);
+  EXPECT_EQ(n_handled_, 1);
+}
+
+TEST_F(HttpServerTest, LimitsWhatStandsBesideTheBody) {
+  http::HttpLimits limits;
+  limits.header_bytes = 2000;
+  start(limits);
+  const std::string head = "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string filler(200'000, 'x');
+  EXPECT_EQ(ask(port(), head + "1;" + filler).status, 431);                      // a chunk extension
+  EXPECT_EQ(ask(port(), head + "1\r\na\r\n0\r\nX: " + filler).status, 431);      // a trailer
+  EXPECT_EQ(ask(port(), head + "1;x=1\r\na\r\n0\r\nX: y\r\n\r\n").status, 200);  // as they should be
   EXPECT_EQ(n_handled_, 1);
 }
 
@@ -237,7 +271,9 @@ TEST_F(HttpServerTest, DropsSlowReaders) {
   client.send(get("/stream"));
   auto writer = wait_for_held();
   // Far more than the kernel's buffers and the queue hold.
-  for (int i = 0; i < 2000 && writer->is_open(); ++i) writer->write(std::string(64 << 10, 'x'));
+  for (int i = 0; i < 2000 && writer->is_open(); ++i) {
+    writer->write(std::string(64 << 10, 'x'));
+  }
   EXPECT_TRUE(eventually([&] { return !writer->is_open() && n_left_ == 1; }));
 }
 
@@ -297,6 +333,17 @@ TEST_F(HttpServerTest, AnswersForHandlersThatDoNot) {
   EXPECT_EQ(ask(port(), get("/drop")).status, 500);
 }
 
+TEST_F(HttpServerTest, ClosesAConnectionForWhichThereIsNoMemory) {
+  start();
+  TestClient unharmed(port());
+  TestClient client(port());
+  client.send(get("/no-memory"));
+  EXPECT_TRUE(client.is_closed_by_peer());
+  unharmed.send(get("/echo"));
+  EXPECT_EQ(unharmed.receive().status, 200);
+  EXPECT_EQ(ask(port(), get("/echo")).status, 200);
+}
+
 TEST_F(HttpServerTest, BreaksAStreamThatIsAborted) {
   start();
   TestClient client(port());
@@ -312,9 +359,15 @@ TEST_F(HttpServerTest, BreaksAStreamThatIsAborted) {
 TEST_F(HttpServerTest, TakesFiveHundredConnectionsAtOnce) {
   start();
   std::vector<TestClient> clients;
-  for (int i = 0; i < 500; ++i) clients.emplace_back(port());
-  for (TestClient& client : clients) ASSERT_TRUE(client.send(get("/echo")));
-  for (TestClient& client : clients) ASSERT_EQ(client.receive().status, 200);
+  for (int i = 0; i < 500; ++i) {
+    clients.emplace_back(port());
+  }
+  for (TestClient& client : clients) {
+    ASSERT_TRUE(client.send(get("/echo")));
+  }
+  for (TestClient& client : clients) {
+    ASSERT_EQ(client.receive().status, 200);
+  }
   EXPECT_EQ(server_->stats().connections, 500);
 }
 

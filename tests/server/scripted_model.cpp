@@ -18,16 +18,22 @@ std::string byte_character(int byte) {
   int code = byte;
   if (!printable(byte)) {
     code = 0x100;
-    for (int b = 0; b < byte; ++b) code += printable(b) ? 0 : 1;
+    for (int b = 0; b < byte; ++b) {
+      code += printable(b) ? 0 : 1;
+    }
   }
-  if (code < 0x80) return {static_cast<char>(code)};
+  if (code < 0x80) {
+    return {static_cast<char>(code)};
+  }
   return {static_cast<char>(0xC0 | (code >> 6)), static_cast<char>(0x80 | (code & 0x3F))};
 }
 
 std::string tokenizer_json() {
   std::string vocab;
   for (int byte = 0; byte < 256; ++byte) {
-    if (byte > 0) vocab += ",";
+    if (byte > 0) {
+      vocab += ",";
+    }
     append_json_string(vocab, byte_character(byte));
     vocab.append(":").append(std::to_string(byte));
   }
@@ -35,7 +41,9 @@ std::string tokenizer_json() {
   int id = 256;
   for (const char* text : {"<|im_start|>", "<|im_end|>", "<|endoftext|>", "<think>", "</think>",
                            "<tool_call>", "</tool_call>", "<fail>"}) {
-    if (id > 256) added += ",";
+    if (id > 256) {
+      added += ",";
+    }
     const bool special = text[1] == '|';
     added += "{\"id\":" + std::to_string(id++) + ",\"content\":\"" + text +
              "\",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"normalized\":false,\"special\":" +
@@ -71,7 +79,9 @@ bool ScriptedExecutor::forward(const Step& step, const std::atomic<bool>* cancel
   ++pace_->n_steps;
   int left_ms = step.kind == StepKind::kPrefill ? pace_->prefill_ms : pace_->decode_ms;
   for (; left_ms > 0; --left_ms) {
-    if (cancel && *cancel) return false;
+    if (cancel && *cancel) {
+      return false;
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return !(cancel && *cancel);
@@ -84,8 +94,12 @@ void ScriptedExecutor::pick(const PickBatch& batch) {
     const auto at = static_cast<size_t>(row.position - lane.prompt_tokens);
     PickResult result{};
     result.token = at < lane.reply.size() ? lane.reply[at] : kEndOfTurn;
-    if (row.forced_token >= 0) result.token = row.forced_token;
-    if (result.token == kNotFinite) result.status = kPickNotFinite;
+    if (row.forced_token >= 0) {
+      result.token = row.forced_token;
+    }
+    if (result.token == kNotFinite) {
+      result.status = kPickNotFinite;
+    }
     result.logprob = -0.25f;
     for (int i = 0; i < kTopLogprobs; ++i) {
       result.top_ids[i] = (result.token + i) % kByteVocab;
@@ -102,7 +116,9 @@ void ScriptedExecutor::reset_lane(int lane, std::span<const int32_t> prompt) {
   Lane& script = lanes_[lane];
   script.prompt_tokens = static_cast<int>(prompt.size());
   script.reply.clear();
-  if (begin == std::string::npos) return;
+  if (begin == std::string::npos) {
+    return;
+  }
   const size_t from = begin + opening.size();
   script.reply =
       tokenizer_.encode(text.substr(from, text.find("<|im_end|>\n<|im_start|>assistant", from) - from));

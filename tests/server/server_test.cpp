@@ -26,7 +26,9 @@ constexpr int kContext = 2048;
 template <typename F>
 bool eventually(F&& condition) {
   for (int i = 0; i < 2000; ++i) {
-    if (condition()) return true;
+    if (condition()) {
+      return true;
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return false;
@@ -35,7 +37,9 @@ bool eventually(F&& condition) {
 // A JSON document that keeps its parser alive.
 struct Json {
   explicit Json(const std::string& text) : padded(text) {
-    if (parser.parse(padded).get(root) != simdjson::SUCCESS) ADD_FAILURE() << "not JSON: " << text;
+    if (parser.parse(padded).get(root) != simdjson::SUCCESS) {
+      ADD_FAILURE() << "not JSON: " << text;
+    }
   }
   dom::element at(const std::string& pointer) const {
     dom::element found;
@@ -46,8 +50,12 @@ struct Json {
   }
   std::string text(const std::string& pointer) const {
     const dom::element found = at(pointer);
-    if (found.is_null()) return "null";
-    if (found.is_string()) return std::string(found.get_string().value());
+    if (found.is_null()) {
+      return "null";
+    }
+    if (found.is_string()) {
+      return std::string(found.get_string().value());
+    }
     ADD_FAILURE() << pointer << " is no string";
     return {};
   }
@@ -62,7 +70,9 @@ struct Json {
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
+    if (c == '"' || c == '\\') {
+      out += '\\';
+    }
     c == '\n' ? void(out += "\\n") : void(out += c);
   }
   return out + "\"";
@@ -157,9 +167,13 @@ Joined join(const std::string& body) {
     EXPECT_TRUE(joined.finish_reason.empty()) << "a delta follows the finish reason";
     EXPECT_EQ(json.number("/choices/0/index"), 0);
     const std::string delta = "/choices/0/delta";
-    if (json.has(delta + "/role")) joined.role += json.text(delta + "/role");
+    if (json.has(delta + "/role")) {
+      joined.role += json.text(delta + "/role");
+    }
     EXPECT_FALSE(joined.role.empty()) << "the first delta has no role";
-    if (json.has(delta + "/reasoning_content")) joined.reasoning += json.text(delta + "/reasoning_content");
+    if (json.has(delta + "/reasoning_content")) {
+      joined.reasoning += json.text(delta + "/reasoning_content");
+    }
     if (json.has(delta + "/content")) {
       joined.content += json.text(delta + "/content");
       ++joined.n_content_chunks;
@@ -368,12 +382,18 @@ TEST_F(ServerTest, SendsLogprobs) {
     std::vector<int64_t> bytes;
     for (const std::string& event :
          stream ? events(response.body) : std::vector<std::string>{response.body}) {
-      if (event == "[DONE]") continue;
+      if (event == "[DONE]") {
+        continue;
+      }
       const Json json(event);
-      if (!json.has("/choices/0/logprobs/content")) continue;
+      if (!json.has("/choices/0/logprobs/content")) {
+        continue;
+      }
       for (const dom::element token : json.at("/choices/0/logprobs/content").get_array()) {
         tokens.emplace_back(token["token"].get_string().value());
-        for (const dom::element byte : token["bytes"].get_array()) bytes.push_back(byte.get_int64().value());
+        for (const dom::element byte : token["bytes"].get_array()) {
+          bytes.push_back(byte.get_int64().value());
+        }
         EXPECT_EQ(token["logprob"].get_double().value(), -0.25);
         EXPECT_EQ(token["top_logprobs"].get_array().size(), 2u);
       }
@@ -445,7 +465,9 @@ TEST_F(ServerTest, SaysWhenItIsOverloaded) {
   int n_refused = 0;
   for (TestClient& client : clients) {
     std::string head = client.receive_some();
-    if (!head.starts_with("HTTP/1.1 503")) continue;
+    if (!head.starts_with("HTTP/1.1 503")) {
+      continue;
+    }
     ++n_refused;
     EXPECT_NE(head.find("Retry-After: "), std::string::npos);
     while (head.find("\"overloaded\"") == std::string::npos) {

@@ -61,7 +61,9 @@ TEST(StopPolicy, StopsWithTheCompletingToken) {
     std::string seen;
     bool stopped = false;
     for (const int32_t id : tokenizer.encode(c.text)) {
-      if (stopped) break;
+      if (stopped) {
+        break;
+      }
       seen += tokenizer.token_bytes(id);
       stopped = policy->on_token(id).kind == PolicyVerdict::Kind::kStop;
     }

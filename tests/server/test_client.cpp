@@ -25,13 +25,17 @@ TestClient::TestClient(uint16_t port, int receive_buffer_bytes) {
   where.sin_family = AF_INET;
   where.sin_port = htons(port);
   where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (connect(socket_, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) close();
+  if (connect(socket_, reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) {
+    close();
+  }
 }
 
 bool TestClient::send(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n_sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (n_sent <= 0) return false;
+    if (n_sent <= 0) {
+      return false;
+    }
     bytes.remove_prefix(static_cast<size_t>(n_sent));
   }
   return true;
@@ -40,7 +44,9 @@ bool TestClient::send(std::string_view bytes) {
 bool TestClient::fill() {
   std::array<char, 16384> bytes;
   const ssize_t n_read = ::recv(socket_, bytes.data(), bytes.size(), 0);
-  if (n_read <= 0) return false;
+  if (n_read <= 0) {
+    return false;
+  }
   buffer_.append(bytes.data(), static_cast<size_t>(n_read));
   return true;
 }
@@ -48,7 +54,9 @@ bool TestClient::fill() {
 std::optional<std::string> TestClient::take_line() {
   size_t end;
   while ((end = buffer_.find("\r\n")) == std::string::npos) {
-    if (!fill()) return std::nullopt;
+    if (!fill()) {
+      return std::nullopt;
+    }
   }
   std::string line = buffer_.substr(0, end);
   buffer_.erase(0, end + 2);
@@ -58,26 +66,38 @@ std::optional<std::string> TestClient::take_line() {
 bool TestClient::take_chunks(std::string& body) {
   for (;;) {
     const auto size_line = take_line();
-    if (!size_line) return false;
+    if (!size_line) {
+      return false;
+    }
     const size_t size = std::stoul(*size_line, nullptr, 16);
     while (buffer_.size() < size + 2) {
-      if (!fill()) return false;
+      if (!fill()) {
+        return false;
+      }
     }
     body += buffer_.substr(0, size);
     buffer_.erase(0, size + 2);
-    if (size == 0) return true;
+    if (size == 0) {
+      return true;
+    }
   }
 }
 
 TestResponse TestClient::receive(bool is_head) {
   TestResponse response;
   const auto status_line = take_line();
-  if (!status_line || status_line->size() < 12) return response;
+  if (!status_line || status_line->size() < 12) {
+    return response;
+  }
   response.status = std::stoi(status_line->substr(9, 3));
   for (;;) {
     const auto line = take_line();
-    if (!line) return response;
-    if (line->empty()) break;
+    if (!line) {
+      return response;
+    }
+    if (line->empty()) {
+      break;
+    }
     const size_t colon = line->find(": ");
     std::string name = line->substr(0, colon);
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -88,7 +108,9 @@ TestResponse TestClient::receive(bool is_head) {
   } else if (response.headers.contains("content-length")) {
     const size_t size = std::stoul(response.headers["content-length"]);
     while (buffer_.size() < size) {
-      if (!fill()) return response;
+      if (!fill()) {
+        return response;
+      }
     }
     response.body = buffer_.substr(0, size);
     buffer_.erase(0, size);
@@ -96,7 +118,9 @@ TestResponse TestClient::receive(bool is_head) {
   } else if (response.headers.contains("transfer-encoding")) {
     response.complete = take_chunks(response.body);
   } else {
-    while (fill()) continue;
+    while (fill()) {
+      continue;
+    }
     response.body = std::move(buffer_);
     response.complete = true;
   }
@@ -104,7 +128,9 @@ TestResponse TestClient::receive(bool is_head) {
 }
 
 std::string TestClient::receive_some() {
-  if (buffer_.empty() && !fill()) return {};
+  if (buffer_.empty() && !fill()) {
+    return {};
+  }
   return std::exchange(buffer_, {});
 }
 
@@ -112,8 +138,12 @@ bool TestClient::is_closed_by_peer() {
   std::array<char, 65536> bytes;
   for (;;) {
     const ssize_t n_read = ::recv(socket_, bytes.data(), bytes.size(), 0);
-    if (n_read == 0) return true;
-    if (n_read < 0) return errno == ECONNRESET;
+    if (n_read == 0) {
+      return true;
+    }
+    if (n_read < 0) {
+      return errno == ECONNRESET;
+    }
   }
 }
 
@@ -122,7 +152,9 @@ void TestClient::shut_down_sending() {
 }
 
 void TestClient::close() {
-  if (socket_ >= 0) ::close(socket_);
+  if (socket_ >= 0) {
+    ::close(socket_);
+  }
   socket_ = -1;
 }
 

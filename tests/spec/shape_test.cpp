@@ -27,15 +27,15 @@ TEST(RealShape, HasThePublishedNumberOfParameters) {
 }
 
 TEST(RealShape, HasThePublishedNumberOfBytes) {
-  int64_t total = 0;
+  uint64_t total = 0;
   for (const MatrixSpec& spec : matrix_specs(kReal)) {
     const bool eight_bits = spec.role == MatrixRole::kRouter || spec.role == MatrixRole::kSharedGate;
-    total += elements(spec) * (eight_bits ? 8 : 4) / 8 + elements(spec) / CommonShape::kQuantGroup * 4;
+    total += stored_bytes(spec, eight_bits ? 8 : 4);
   }
   for (const VectorSpec& spec : vector_specs(kReal)) {
-    total += int64_t{spec.size} * 2;
+    total += static_cast<uint64_t>(spec.size) * sizeof(bf16);
   }
-  EXPECT_EQ(total, 19'508'787'456);
+  EXPECT_EQ(total, 19'508'787'456u);
 }
 
 TEST(AllShapes, NameEachWeightOnce) {

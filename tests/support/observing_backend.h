@@ -19,7 +19,13 @@ class ObservingBackend final : public Backend {
 
   const ShapeInfo& shape() const override { return inner_->shape(); }
   const BackendInfo& info() const override { return inner_->info(); }
-  void* allocate(uint64_t bytes, const char* what) override { return inner_->allocate(bytes, what); }
+  // Asked for by the model; the weights that a backend keeps for itself are not in it.
+  const uint64_t& allocated_bytes() const { return allocated_bytes_; }
+
+  void* allocate(uint64_t bytes, const char* what) override {
+    allocated_bytes_ += bytes;
+    return inner_->allocate(bytes, what);
+  }
   void to_device(void* device, const void* host, uint64_t bytes) override {
     inner_->to_device(device, host, bytes);
   }
@@ -80,6 +86,7 @@ class ObservingBackend final : public Backend {
   std::unique_ptr<Backend> inner_;
   Observer observe_;
   size_t n_rows_ = 0;
+  uint64_t allocated_bytes_ = 0;
 };
 
 }  // namespace orfebre::test

@@ -11,21 +11,16 @@ namespace {
 // The size of a matrix's outputs for inputs of order 1.
 double gain_of(MatrixRole role, const ShapeInfo& shape) {
   switch (role) {
-    case MatrixRole::kEmbedding:
-      return std::sqrt(static_cast<double>(shape.hidden));
+    case MatrixRole::kEmbedding: return std::sqrt(static_cast<double>(shape.hidden));
     case MatrixRole::kHead:
-    case MatrixRole::kAttnOut:
-      return 2.0;
-    case MatrixRole::kGdnA:
-      return 0.5;
+    case MatrixRole::kAttnOut: return 2.0;
+    case MatrixRole::kGdnA: return 0.5;
     case MatrixRole::kAttnV:
     case MatrixRole::kSharedUpGate:
     case MatrixRole::kSharedUp:
     case MatrixRole::kExpertGate:
-    case MatrixRole::kExpertUp:
-      return 1.5;
-    default:
-      return 1.0;
+    case MatrixRole::kExpertUp: return 1.5;
+    default: return 1.0;
   }
 }
 
@@ -49,17 +44,12 @@ struct Range {
 
 Range range_of(VectorRole role) {
   switch (role) {
-    case VectorRole::kGdnConv:
-      return {-1.0f, 1.0f, false};
-    case VectorRole::kGdnALog:
-      return {-2.0f, 1.25f, true};
-    case VectorRole::kGdnDtBias:
-      return {-5.0f, 1.0f, true};
+    case VectorRole::kGdnConv: return {-1.0f, 1.0f, false};
+    case VectorRole::kGdnALog: return {-2.0f, 1.25f, true};
+    case VectorRole::kGdnDtBias: return {-5.0f, 1.0f, true};
     case VectorRole::kAttnQNorm:
-    case VectorRole::kAttnKNorm:
-      return {0.5f, 2.0f, false};
-    default:
-      return {0.5f, 1.5f, false};
+    case VectorRole::kAttnKNorm: return {0.5f, 2.0f, false};
+    default: return {0.5f, 1.5f, false};
   }
 }
 
@@ -157,9 +147,7 @@ void RandomWeights::release_matrix(const MatrixSpec& spec) {
 uint64_t RandomWeights::total_bytes() const {
   uint64_t bytes = 0;
   for (const MatrixSpec& spec : matrix_specs(shape_)) {
-    const uint64_t weights = size_of(spec);
-    bytes += weights * static_cast<uint64_t>(matrix_bits(spec)) / 8 +
-             weights / CommonShape::kQuantGroup * 2 * sizeof(bf16);
+    bytes += stored_bytes(spec, matrix_bits(spec));
   }
   return bytes;
 }

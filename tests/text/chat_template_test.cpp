@@ -1,4 +1,8 @@
+// The renderer against the Jinja template (tests/data), and what it accepts beyond it.
 #include "text/chat_template.h"
+
+#include "base/error.h"
+#include "text/tokenizer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,9 +10,6 @@
 
 #include <string>
 #include <vector>
-
-#include "base/error.h"
-#include "text/tokenizer.h"
 
 namespace orfebre::text {
 namespace {
@@ -23,8 +24,12 @@ std::string text_of(const dom::element& value) {
 Message read_message(const dom::object& row) {
   Message message;
   for (const auto field : row) {
-    if (field.key == "role") message.role = text_of(field.value);
-    if (field.key == "reasoning_content") message.reasoning_content = text_of(field.value);
+    if (field.key == "role") {
+      message.role = text_of(field.value);
+    }
+    if (field.key == "reasoning_content") {
+      message.reasoning_content = text_of(field.value);
+    }
     if (field.key == "content" && field.value.is_string()) {
       message.content.push_back({ContentPart::Kind::kText, text_of(field.value)});
     }
@@ -46,7 +51,9 @@ Message read_message(const dom::object& row) {
 
 bool option(const dom::element& options, std::string_view name, bool absent) {
   bool value = absent;
-  if (options[name].get(value) != simdjson::SUCCESS) return absent;
+  if (options[name].get(value) != simdjson::SUCCESS) {
+    return absent;
+  }
   return value;
 }
 
@@ -56,18 +63,23 @@ TEST(ChatTemplate, EqualsTheJinjaTemplate) {
   const std::string closing = text_of(root["closing"].value());
   const dom::array cases = root["cases"].get_array();
   EXPECT_GE(cases.size(), 500u);
-  std::size_t index = 0;
+  size_t index = 0;
   for (const auto row : cases) {
     std::vector<Message> messages;
     const dom::array rows = row["messages"].get_array();
-    for (const auto message : rows) messages.push_back(read_message(message.get_object()));
+    for (const auto message : rows) {
+      messages.push_back(read_message(message.get_object()));
+    }
     std::vector<std::string> tools;
     const dom::array raw_tools = row["tools"].get_array();
-    for (const auto tool : raw_tools) tools.push_back(text_of(tool));
+    for (const auto tool : raw_tools) {
+      tools.push_back(text_of(tool));
+    }
     const dom::element options = row["options"].value();
     std::string expected = text_of(row["text"].value());
-    if (const auto mark = expected.find('\x01'); mark != std::string::npos)
+    if (const auto mark = expected.find('\x01'); mark != std::string::npos) {
       expected.replace(mark, 1, closing);
+    }
 
     const auto segments =
         render_chat(messages, tools,
@@ -163,14 +175,18 @@ TEST(ChatTemplate, ClientTextNeverBecomesAControlToken) {
                                             "\"}"};
     std::vector<TokenId> control;
     for (const TokenId id : tokenizer.encode(render_chat(messages, tools, {}))) {
-      if (tokenizer.is_added(id)) control.push_back(id);
+      if (tokenizer.is_added(id)) {
+        control.push_back(id);
+      }
     }
     return control;
   };
   const auto harmless = control_ids("x");
   EXPECT_GT(harmless.size(), 20u);
   for (TokenId id = 0; id < tokenizer.vocab_size(); ++id) {
-    if (!tokenizer.is_added(id)) continue;
+    if (!tokenizer.is_added(id)) {
+      continue;
+    }
     const std::string text(tokenizer.token_bytes(id));
     EXPECT_EQ(control_ids("x" + text + "x"), harmless) << text;
     EXPECT_EQ(control_ids(text + text), harmless) << text;

@@ -1,4 +1,10 @@
 // The tokenizer's parts, each against its definition.
+#include "text/encoding/added_tokens.h"
+#include "text/encoding/bpe.h"
+#include "text/encoding/normalizer.h"
+#include "text/encoding/pre_tokenizer.h"
+#include "text/fixture.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,12 +12,6 @@
 #include <random>
 #include <string>
 #include <vector>
-
-#include "text/encoding/added_tokens.h"
-#include "text/encoding/bpe.h"
-#include "text/encoding/normalizer.h"
-#include "text/encoding/pre_tokenizer.h"
-#include "text/fixture.h"
 
 namespace orfebre::text {
 namespace {
@@ -29,12 +29,14 @@ TEST(PreTokenizer, CutsAsHuggingFaceTokenizersDo) {
   const auto texts = load_strings(kData + "token_strings.json");
   const auto counts = load_id_lists(kData + "token_pieces.json").at(0);
   ASSERT_EQ(texts.size(), counts.size());
-  for (std::size_t i = 0; i < texts.size(); ++i) {
+  for (size_t i = 0; i < texts.size(); ++i) {
     const std::string normal = to_nfc(texts[i]);
     const auto cut = pieces(normal);
-    EXPECT_EQ(static_cast<std::int32_t>(cut.size()), counts[i]) << "string " << i;
+    EXPECT_EQ(static_cast<int32_t>(cut.size()), counts[i]) << "string " << i;
     std::string joined;
-    for (const std::string& piece : cut) joined += piece;
+    for (const std::string& piece : cut) {
+      joined += piece;
+    }
     EXPECT_EQ(joined, normal);
   }
 }
@@ -54,11 +56,13 @@ TEST(PreTokenizer, LettersTakeMarksAndDigitsStandAlone) {
 }
 
 TEST(Normalizer, TheCheapTestIsNeverWrong) {
-  std::size_t n_sure = 0;
+  size_t n_sure = 0;
   for (const std::string& text : load_strings(kData + "token_strings.json")) {
     const std::string normal = to_nfc(text);
     EXPECT_EQ(to_nfc(normal), normal);
-    if (!is_surely_nfc(text)) continue;
+    if (!is_surely_nfc(text)) {
+      continue;
+    }
     ++n_sure;
     EXPECT_EQ(normal, text);
   }
@@ -82,14 +86,16 @@ TEST(AddedTokenFinder, PrefersTheLongestOfTheEarliest) {
   const std::vector<AddedToken> tokens = {
       {1, "<a>", true, false}, {2, "<a><b>", true, false}, {3, "b>", true, false}, {4, "<n>", true, true}};
   const AddedTokenFinder finder(tokens, false);
-  const auto ids = [&](std::string_view text, std::size_t begin, std::size_t end) {
+  const auto ids = [&](std::string_view text, size_t begin, size_t end) {
     std::vector<AddedTokenFinder::Match> matches;
     finder.find(text, begin, end, matches);
-    std::vector<std::int32_t> out;
-    for (const auto& match : matches) out.push_back(match.id);
+    std::vector<int32_t> out;
+    for (const auto& match : matches) {
+      out.push_back(match.id);
+    }
     return out;
   };
-  using Ids = std::vector<std::int32_t>;
+  using Ids = std::vector<int32_t>;
   EXPECT_EQ(ids("<a><b>", 0, 6), Ids({2}));
   EXPECT_EQ(ids("<a><b>", 0, 5), Ids({1}));
   EXPECT_EQ(ids("<a><b>", 1, 6), Ids({3}));
@@ -105,16 +111,20 @@ struct RandomBpe {
   std::vector<Bpe::Merge> merges;
 
   explicit RandomBpe(std::mt19937& random) {
-    std::map<std::string, std::int32_t> ids;
+    std::map<std::string, int32_t> ids;
     const auto add = [&](const std::string& bytes) {
-      tokens.push_back({static_cast<std::int32_t>(tokens.size()), bytes});
+      tokens.push_back({static_cast<int32_t>(tokens.size()), bytes});
       ids.emplace(bytes, tokens.back().id);
     };
-    for (int b = 0; b < 256; ++b) add(std::string(1, static_cast<char>(b)));
+    for (int b = 0; b < 256; ++b) {
+      add(std::string(1, static_cast<char>(b)));
+    }
     std::vector<std::string> known = {"a", "b", "c", "d"};
     for (int m = 0; m < 40; ++m) {
       const std::string left = known[random() % known.size()], right = known[random() % known.size()];
-      if (left.size() + right.size() > 9) continue;
+      if (left.size() + right.size() > 9) {
+        continue;
+      }
       if (!ids.contains(left + right)) {
         add(left + right);
         known.push_back(left + right);
@@ -124,21 +134,27 @@ struct RandomBpe {
     std::shuffle(merges.begin(), merges.end(), random);  // so that many tokens are out of reach
   }
 
-  std::vector<std::int32_t> by_definition(const std::string& text) const {
-    std::vector<std::int32_t> ids;
-    for (const char c : text) ids.push_back(static_cast<unsigned char>(c));
-    std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> ranks;
-    for (std::size_t m = 0; m < merges.size(); ++m) ranks[{merges[m].left, merges[m].right}] = m;
+  std::vector<int32_t> by_definition(const std::string& text) const {
+    std::vector<int32_t> ids;
+    for (const char c : text) {
+      ids.push_back(static_cast<unsigned char>(c));
+    }
+    std::map<std::pair<int32_t, int32_t>, size_t> ranks;
+    for (size_t m = 0; m < merges.size(); ++m) {
+      ranks[{merges[m].left, merges[m].right}] = m;
+    }
     for (;;) {
-      std::size_t best_rank = merges.size(), best = 0;
-      for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
+      size_t best_rank = merges.size(), best = 0;
+      for (size_t i = 0; i + 1 < ids.size(); ++i) {
         const auto found = ranks.find({ids[i], ids[i + 1]});
         if (found != ranks.end() && found->second < best_rank) {
           best_rank = found->second;
           best = i;
         }
       }
-      if (best_rank == merges.size()) return ids;
+      if (best_rank == merges.size()) {
+        return ids;
+      }
       ids[best] = merges[best_rank].result;
       ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(best) + 1);
     }
@@ -147,21 +163,25 @@ struct RandomBpe {
 
 TEST(Bpe, MergesByDefinition) {
   std::mt19937 random(7);
-  std::size_t n_unreachable = 0;
+  size_t n_unreachable = 0;
   for (int round = 0; round < 60; ++round) {
     const RandomBpe source(random);
-    const Bpe bpe(source.tokens, static_cast<std::int32_t>(source.tokens.size()), source.merges);
+    const Bpe bpe(source.tokens, static_cast<int32_t>(source.tokens.size()), source.merges);
     std::vector<std::string> texts;
-    for (const auto& token : source.tokens) texts.push_back(token.bytes);
+    for (const auto& token : source.tokens) {
+      texts.push_back(token.bytes);
+    }
     for (int t = 0; t < 60; ++t) {
       std::string text;
-      for (std::size_t n = 1 + random() % (t % 3 == 0 ? 200 : 60); n > 0; --n) text += "abcd"[random() % 4];
+      for (size_t n = 1 + random() % (t % 3 == 0 ? 200 : 60); n > 0; --n) {
+        text += "abcd"[random() % 4];
+      }
       texts.push_back(text);
     }
     for (const std::string& text : texts) {
       const auto expected = source.by_definition(text);
       for (int again = 0; again < 2; ++again) {  // the second time from what the first has learnt
-        std::vector<std::int32_t> ids = {-7};    // appended to
+        std::vector<int32_t> ids = {-7};         // appended to
         bpe.merge_piece(text, ids);
         ids.erase(ids.begin());
         ASSERT_EQ(ids, expected) << text;

@@ -1,4 +1,9 @@
+// Replies cut anywhere, well-formed and not, read into reasoning, content and calls.
 #include "text/reply_parser.h"
+
+#include "base/error.h"
+#include "base/python_json.h"
+#include "text/chat_template.h"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +11,6 @@
 #include <random>
 #include <string>
 #include <vector>
-
-#include "base/error.h"
-#include "base/python_json.h"
-#include "text/chat_template.h"
 
 namespace orfebre::text {
 namespace {
@@ -135,12 +136,33 @@ TEST(ReplyParser, ConvertsBySchema) {
 
 TEST(ToolSchemas, CircularSchemasEnd) {
   std::string branches;
-  for (int i = 0; i < 20; ++i) branches += R"({"$ref":"#/$defs/a"},)";
+  for (int i = 0; i < 20; ++i) {
+    branches += R"({"$ref":"#/$defs/a"},)";
+  }
   const std::vector<std::string> tools = {
       R"({"name":"f","parameters":{"properties":{"x":{"$ref":"#/$defs/a"}},"$defs":{"a":{"anyOf":[)" +
       branches + R"({"type":"integer"}]}}}})"};
   const ToolSchemas all(tools);
   EXPECT_EQ(all.to_json("f", "x", "5"), "5");
+}
+
+TEST(ToolSchemas, ManyReferencesIntoOneLargeNodeEnd) {
+  // Followed in full, these would take n * n comparisons.
+  constexpr int kParameters = 20'000;
+  std::string properties, definitions, required;
+  for (int i = 0; i < kParameters; ++i) {
+    const std::string number = std::to_string(i), comma = i == 0 ? "" : ",";
+    properties += comma + "\"p" + number + R"(":{"$ref":"#/$defs/d)" + number + "\"}";
+    definitions += comma + "\"d" + number + R"(":{"type":"integer"})";
+    required += comma + "\"p" + number + "\"";
+  }
+  const std::string tool = R"({"name":"f","parameters":{"properties":{)" + properties + R"(},"$defs":{)" +
+                           definitions + R"(},"required":[)" + required + "]}}";
+  const ToolSchemas schemas(std::span(&tool, 1));
+  // The first references are followed; the last parameters are of any type.
+  EXPECT_EQ(schemas.to_json("f", "p0", "None"), "null");
+  EXPECT_EQ(schemas.to_json("f", "p19999", "None"), "\"None\"");
+  EXPECT_EQ(schemas.only_missing("f", {}), "");
 }
 
 TEST(ToolSchemas, IgnoresWhatIsNoFunction) {
@@ -245,16 +267,17 @@ TEST(ReplyParser, WithoutToolsTheMarkupIsText) {
 TEST(ReplyParser, StringsStreamWhileTheyCome) {
   ReplyParser parser(schemas(), kPlain);
   parser.push("<tool_call>\n<function=write>\n<parameter=text>\n");
-  std::size_t n_with_text = 0;
+  size_t n_with_text = 0;
   for (int i = 0; i < 1000; ++i) {
-    for (const auto& event : parser.push("some words "))
+    for (const auto& event : parser.push("some words ")) {
       n_with_text += event.kind == ReplyEvent::Kind::kToolArguments;
+    }
   }
   EXPECT_EQ(n_with_text, 1000u);
 }
 
 // Joins the events of a reply that arrives in the given chunks; also checks the events' order.
-ParsedReply stream(std::string_view text, const std::vector<std::size_t>& cuts,
+ParsedReply stream(std::string_view text, const std::vector<size_t>& cuts,
                    const ReplyParserOptions& options) {
   ParsedReply reply;
   ReplyParser parser(schemas(), options);
@@ -271,12 +294,12 @@ ParsedReply stream(std::string_view text, const std::vector<std::size_t>& cuts,
         case ReplyEvent::Kind::kToolBegin:
           EXPECT_FALSE(open);
           open = true;
-          EXPECT_EQ(event.tool_index, static_cast<std::int32_t>(reply.tool_calls.size()));
+          EXPECT_EQ(event.tool_index, static_cast<int32_t>(reply.tool_calls.size()));
           reply.tool_calls.push_back({event.text, {}, true});
           break;
         case ReplyEvent::Kind::kToolArguments:
           EXPECT_TRUE(open);
-          EXPECT_EQ(event.tool_index + 1, static_cast<std::int32_t>(reply.tool_calls.size()));
+          EXPECT_EQ(event.tool_index + 1, static_cast<int32_t>(reply.tool_calls.size()));
           reply.tool_calls.back().arguments_json += event.text;
           break;
         case ReplyEvent::Kind::kToolEnd:
@@ -287,8 +310,8 @@ ParsedReply stream(std::string_view text, const std::vector<std::size_t>& cuts,
       }
     }
   };
-  std::size_t from = 0;
-  for (const std::size_t cut : cuts) {
+  size_t from = 0;
+  for (const size_t cut : cuts) {
     take(parser.push(text.substr(from, cut - from)));
     from = cut;
   }
@@ -341,21 +364,23 @@ TEST(ReplyParser, ChunksDoNotMatter) {
                                            "<parameter=list>\n",
                                            "\r\n"};
   std::mt19937 random(1);
-  const auto below = [&](std::size_t n) {
-    return std::uniform_int_distribution<std::size_t>(0, n - 1)(random);
-  };
-  std::size_t n_calls = 0;
+  const auto below = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };
+  size_t n_calls = 0;
   for (int round = 0; round < 20'000; ++round) {
     std::string text;
-    for (std::size_t n = below(24); n > 0; --n) text += pieces[below(pieces.size())];
+    for (size_t n = below(24); n > 0; --n) {
+      text += pieces[below(pieces.size())];
+    }
     const ReplyParserOptions options{.starts_in_think = below(2) == 0, .parse_tools = below(8) != 0};
     const ParsedReply whole = parse_reply(text, schemas(), options);
     n_calls += whole.tool_calls.size();
     expect_valid_arguments(whole);
-    std::vector<std::size_t> every_byte, some;
-    for (std::size_t i = 1; i < text.size(); ++i) {
+    std::vector<size_t> every_byte, some;
+    for (size_t i = 1; i < text.size(); ++i) {
       every_byte.push_back(i);
-      if (below(4) == 0) some.push_back(i);
+      if (below(4) == 0) {
+        some.push_back(i);
+      }
     }
     ASSERT_EQ(line(stream(text, every_byte, options)), line(whole)) << text;
     ASSERT_EQ(line(stream(text, some, options)), line(whole)) << text;
@@ -378,9 +403,7 @@ TEST(ReplyParser, ReadsBackWhatTheTemplateWrites) {
                                           "if (a</b) {}\n",
                                           "<function=ping>"};
   std::mt19937 random(2);
-  const auto text = [&] {
-    return texts[std::uniform_int_distribution<std::size_t>(0, texts.size() - 1)(random)];
-  };
+  const auto text = [&] { return texts[std::uniform_int_distribution<size_t>(0, texts.size() - 1)(random)]; };
   for (int round = 0; round < 3000; ++round) {
     Message turn;
     turn.role = "assistant";
@@ -415,8 +438,10 @@ TEST(ReplyParser, LongRepliesTakeLinearTime) {
   }
   for (const std::string& text : {many_tags, value, value + std::string(1'000'000, '\n'),
                                   std::string(1'000'000, '<'), "x" + std::string(1'000'000, '\n') + "y"}) {
-    std::vector<std::size_t> cuts;
-    for (std::size_t i = 7; i < text.size(); i += 7) cuts.push_back(i);
+    std::vector<size_t> cuts;
+    for (size_t i = 7; i < text.size(); i += 7) {
+      cuts.push_back(i);
+    }
     const ParsedReply reply = stream(text, cuts, kPlain);
     EXPECT_GT(reply.content.size() + reply.tool_calls.size(), 0u);
   }

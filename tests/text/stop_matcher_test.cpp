@@ -1,3 +1,4 @@
+// Stop strings against the definition: search in the whole text.
 #include "text/stop_matcher.h"
 
 #include <gtest/gtest.h>
@@ -17,37 +18,46 @@ struct Outcome {
 
 // The definition: the first end wins, then the longest.
 Outcome by_definition(const std::string& text, const std::vector<std::string>& stops) {
-  for (std::size_t end = 1; end <= text.size(); ++end) {
+  for (size_t end = 1; end <= text.size(); ++end) {
     int best = -1;
-    for (std::size_t s = 0; s < stops.size(); ++s) {
+    for (size_t s = 0; s < stops.size(); ++s) {
       const bool ends_here = !stops[s].empty() && text.substr(0, end).ends_with(stops[s]);
-      if (ends_here && (best < 0 || stops[s].size() > stops[static_cast<std::size_t>(best)].size()))
+      if (ends_here && (best < 0 || stops[s].size() > stops[static_cast<size_t>(best)].size())) {
         best = static_cast<int>(s);
+      }
     }
-    if (best >= 0) return {text.substr(0, end - stops[static_cast<std::size_t>(best)].size()), best};
+    if (best >= 0) {
+      return {text.substr(0, end - stops[static_cast<size_t>(best)].size()), best};
+    }
   }
   return {text, -1};
 }
 
 TEST(StopMatcher, AgreesWithTheDefinitionForAnyChunks) {
   std::mt19937 random(6);
-  const auto word = [&](std::size_t most) {
+  const auto word = [&](size_t most) {
     std::string out;
-    for (std::size_t n = random() % (most + 1); n > 0; --n) out += "ab\n"[random() % 3];
+    for (size_t n = random() % (most + 1); n > 0; --n) {
+      out += "ab\n"[random() % 3];
+    }
     return out;
   };
   int n_stopped = 0;
   for (int round = 0; round < 20'000; ++round) {
     std::vector<std::string> stops;
-    for (std::size_t n = random() % 4; n > 0; --n) stops.push_back(word(6));
+    for (size_t n = random() % 4; n > 0; --n) {
+      stops.push_back(word(6));
+    }
     const std::string text = word(30);
     StopMatcher matcher(stops);
     Outcome outcome;
-    for (std::size_t pos = 0; pos < text.size();) {
-      const std::size_t size = std::min<std::size_t>(1 + random() % 4, text.size() - pos);
+    for (size_t pos = 0; pos < text.size();) {
+      const size_t size = std::min<size_t>(1 + random() % 4, text.size() - pos);
       const auto result = matcher.push(std::string_view(text).substr(pos, size));
       outcome.text += result.text;
-      if (result.stop_index >= 0) outcome.stop_index = result.stop_index;
+      if (result.stop_index >= 0) {
+        outcome.stop_index = result.stop_index;
+      }
       pos += size;
     }
     outcome.text += matcher.flush();

@@ -1,4 +1,10 @@
+// Tokenizer and detokenizer against Hugging Face tokenizers (tests/data), and on hostile text.
 #include "text/tokenizer.h"
+
+#include "base/error.h"
+#include "base/python_json.h"
+#include "text/detokenizer.h"
+#include "text/fixture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,11 +16,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-#include "base/error.h"
-#include "base/python_json.h"
-#include "text/detokenizer.h"
-#include "text/fixture.h"
 
 namespace orfebre::text {
 namespace {
@@ -44,8 +45,9 @@ void expect_ids(const Tokenizer& tokenizer, const std::string& name) {
   const auto ids = load_id_lists(kData + name);
   ASSERT_GE(texts.size(), 2000u);
   ASSERT_EQ(texts.size(), ids.size());
-  for (std::size_t i = 0; i < texts.size(); ++i)
+  for (size_t i = 0; i < texts.size(); ++i) {
     EXPECT_EQ(tokenizer.encode(texts[i]), ids[i]) << "string " << i;
+  }
 }
 
 TEST(Tokenizer, EqualsHuggingFaceTokenizers) {
@@ -62,7 +64,9 @@ TEST(Tokenizer, DecodesWhatItEncodes) {
   for (const std::string& text : strings()) {
     const auto ids = small().encode(text);
     std::string bytes;
-    for (const TokenId id : ids) bytes += small().token_bytes(id);
+    for (const TokenId id : ids) {
+      bytes += small().token_bytes(id);
+    }
     EXPECT_EQ(small().decode(ids, false), bytes);  // well-formed: nothing was replaced
     // Encoding normalises, decoding does not undo that: a second round changes nothing.
     EXPECT_EQ(small().decode(small().encode(bytes), false), bytes);
@@ -70,10 +74,12 @@ TEST(Tokenizer, DecodesWhatItEncodes) {
 }
 
 TEST(Tokenizer, PlainTextNeverGivesAddedTokens) {
-  std::size_t n_differ = 0;
+  size_t n_differ = 0;
   for (const std::string& text : strings()) {
     const auto plain = small().encode_plain(text);
-    for (const TokenId id : plain) EXPECT_FALSE(small().is_added(id));
+    for (const TokenId id : plain) {
+      EXPECT_FALSE(small().is_added(id));
+    }
     const auto normal = small().encode(text);
     const bool has_added =
         std::any_of(normal.begin(), normal.end(), [](TokenId id) { return small().is_added(id); });
@@ -102,11 +108,15 @@ TEST(Tokenizer, ControlTokensComeFromControlSegmentsOnly) {
 TEST(Tokenizer, SegmentBordersDoNotSplitPieces) {
   std::mt19937 random(3);
   for (const std::string& text : strings()) {
-    if (small().encode(text) != small().encode_plain(text)) continue;
+    if (small().encode(text) != small().encode_plain(text)) {
+      continue;
+    }
     std::vector<Segment> segments;
-    for (std::size_t pos = 0; pos < text.size();) {
-      std::size_t end = std::min(text.size(), pos + 1 + random() % 9);
-      while (end < text.size() && (text[end] & 0xC0) == 0x80) ++end;
+    for (size_t pos = 0; pos < text.size();) {
+      size_t end = std::min(text.size(), pos + 1 + random() % 9);
+      while (end < text.size() && (text[end] & 0xC0) == 0x80) {
+        ++end;
+      }
       segments.push_back({text.substr(pos, end - pos), random() % 2 == 0});
       pos = end;
     }
@@ -138,7 +148,9 @@ TEST(Tokenizer, KnowsItsTokens) {
   EXPECT_EQ(small().vocab_size(), 2015 + 33);
   EXPECT_EQ(small().id_of("no such token at all"), std::nullopt);
   EXPECT_EQ(small().id_of(""), std::nullopt);
-  for (TokenId id = 0; id < small().vocab_size(); ++id) EXPECT_EQ(small().id_of(small().token_bytes(id)), id);
+  for (TokenId id = 0; id < small().vocab_size(); ++id) {
+    EXPECT_EQ(small().id_of(small().token_bytes(id)), id);
+  }
   for (const TokenId id : {-1, small().vocab_size(), 1 << 30}) {
     EXPECT_EQ(small().token_bytes(id), "");
     EXPECT_FALSE(small().is_special(id));
@@ -155,24 +167,36 @@ TEST(Tokenizer, ManyThreadsGetTheSameIds) {
   std::vector<std::thread> threads;
   for (auto& result : results) {
     threads.emplace_back([&] {
-      for (const std::string& text : texts) result.push_back(fresh.encode(text));
+      for (const std::string& text : texts) {
+        result.push_back(fresh.encode(text));
+      }
     });
   }
-  for (auto& thread : threads) thread.join();
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    for (const auto& result : results) EXPECT_EQ(result[i], small().encode(texts[i]));
+  for (auto& thread : threads) {
+    thread.join();
+  }
+  for (size_t i = 0; i < texts.size(); ++i) {
+    for (const auto& result : results) {
+      EXPECT_EQ(result[i], small().encode(texts[i]));
+    }
   }
 }
 
 // Each of these takes hours if a step is quadratic.
 TEST(Tokenizer, HostileMegabytesTakeLinearTime) {
-  constexpr std::size_t kBytes = 1'000'000;
+  constexpr size_t kBytes = 1'000'000;
   std::string words;
-  while (words.size() < kBytes) words += "andthethe";
+  while (words.size() < kBytes) {
+    words += "andthethe";
+  }
   std::string marks = "a";
-  while (marks.size() < kBytes) marks += "\u0301\u0323\u0334";
+  while (marks.size() < kBytes) {
+    marks += "\u0301\u0323\u0334";
+  }
   std::string tags;
-  while (tags.size() < kBytes) tags += "<|im_start|";
+  while (tags.size() < kBytes) {
+    tags += "<|im_start|";
+  }
   for (const std::string& text :
        {words, marks, tags, std::string(kBytes, 'a'), std::string(kBytes, ' '), std::string(kBytes, '\n'),
         std::string(kBytes, ' ') + "x", std::string(kBytes, '!'), std::string(kBytes, '7'),
@@ -189,17 +213,20 @@ TEST(Tokenizer, ReadsBothFormatsOfMerges) {
   const simdjson::dom::array pairs = root["model"]["merges"].get_array();
   std::string merges = "\"merges\": [";
   for (const auto pair : pairs) {
-    if (merges.back() != '[') merges += ", ";
+    if (merges.back() != '[') {
+      merges += ", ";
+    }
     const std::string_view left = pair.at(0), right = pair.at(1);
     append_json_string(merges, std::string(left) + " " + std::string(right));
   }
-  const std::size_t begin = json.find("\"merges\": ["), end = json.rfind("]]") + 1;
+  const size_t begin = json.find("\"merges\": ["), end = json.rfind("]]") + 1;
   ASSERT_NE(begin, std::string::npos);
   json.replace(begin, end - begin, merges);
   const Tokenizer rewritten = Tokenizer::from_json(json, "rewritten");
   const auto texts = strings();
-  for (std::size_t i = 0; i < texts.size(); i += 10)
+  for (size_t i = 0; i < texts.size(); i += 10) {
     EXPECT_EQ(rewritten.encode(texts[i]), small().encode(texts[i]));
+  }
 }
 
 TEST(Tokenizer, NormalizedAddedTokensMatchAfterNfc) {
@@ -256,7 +283,7 @@ TEST(Tokenizer, RefusesOtherSettingsWithASentence) {
       {R"("decoder": {"type": "ByteLevel")", R"("decoder": {"type": "Fuse")", "decoder.type"}};
   for (const Damage& damage : damages) {
     std::string damaged = json;
-    const std::size_t at = damaged.find(damage.from);
+    const size_t at = damaged.find(damage.from);
     ASSERT_NE(at, std::string::npos) << damage.from;
     damaged.replace(at, std::string(damage.from).size(), damage.to);
     try {
@@ -272,18 +299,29 @@ TEST(Tokenizer, RefusesOtherSettingsWithASentence) {
   }
 }
 
+// What an error quotes of a file must not speak to the terminal that shows it.
+TEST(Tokenizer, ErrorsQuoteNoControlCharacters) {
+  try {
+    Tokenizer::from_json(R"({"normalizer":{"type":"\u001b[31mred"}})", "tokenizer.json");
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("found ?[31mred"));
+  }
+}
+
 // Cut and flipped files: refused or read, never anything else.
 TEST(Tokenizer, DamagedFilesNeverCrash) {
   const std::string json = small_json();
   std::mt19937 random(4);
-  std::size_t n_refused = 0;
+  size_t n_refused = 0;
   for (int round = 0; round < 400; ++round) {
     std::string damaged = json;
     if (round % 4 == 0) {
       damaged.resize(random() % json.size());
     } else {
-      for (int flips = 0; flips < 3; ++flips)
+      for (int flips = 0; flips < 3; ++flips) {
         damaged[random() % damaged.size()] = "\"[]{}:,0\\x\xFF"[random() % 11];
+      }
     }
     try {
       Tokenizer::from_json(damaged, "damaged").encode("some text");
@@ -292,10 +330,12 @@ TEST(Tokenizer, DamagedFilesNeverCrash) {
     }
   }
   EXPECT_GT(n_refused, 200u);
-  for (const char* text : {"", "null", "[]", "{}", "1", "{\"model\":{}}", "\xFF"})
+  for (const char* text : {"", "null", "[]", "{}", "1", "{\"model\":{}}", "\xFF"}) {
     EXPECT_THROW(Tokenizer::from_json(text, "x"), Error);
+  }
   EXPECT_THROW(Tokenizer::from_file(kData + "no_such_file.json"), Error);
   EXPECT_THROW(Tokenizer::from_file(kData), Error);
+  EXPECT_THROW(Tokenizer::from_file("/dev/zero"), Error);  // has no end
 }
 
 TEST(Detokenizer, StreamsWholeCharactersOnly) {
@@ -319,12 +359,15 @@ TEST(Detokenizer, EqualsDecodeForAnyIds) {
   for (int round = 0; round < 3000; ++round) {
     std::vector<TokenId> ids(random() % 20);
     // Mostly single bytes, so that characters begin, break off and go on at random.
-    for (TokenId& id : ids)
+    for (TokenId& id : ids) {
       id = static_cast<TokenId>(random() % (round % 2 == 0 ? 256 : small().vocab_size() + 5));
+    }
     const bool skip_special = round % 3 == 0;
     Detokenizer detokenizer(small(), skip_special);
     std::string streamed;
-    for (const TokenId id : ids) streamed += detokenizer.push(id);
+    for (const TokenId id : ids) {
+      streamed += detokenizer.push(id);
+    }
     streamed += detokenizer.flush();
     EXPECT_EQ(streamed, small().decode(ids, skip_special));
   }

@@ -121,15 +121,23 @@ def load_shards(folder):
     return params
 
 
+def average(folders, shares):
+    """Weighted mean of checkpoints of one run, bf16."""
+    assert len(folders) == len(shares) and abs(sum(shares) - 1) < 1e-9, (folders, shares)
+    parts = [load_shards(f) for f in folders]
+    return {n: sum(c * p[n].float() for c, p in zip(shares, parts)).bfloat16() for n in parts[0]}
+
+
 if __name__ == "__main__":
     p = argparse.ArgumentParser(description=__doc__)
-    p.add_argument("shards", help="folder with shard*.pt of train.py")
+    p.add_argument("shards", nargs="+", help="folders with shard*.pt of train.py; several are averaged")
+    p.add_argument("--shares", type=float, nargs="+", default=[1.0], help="share of each folder in the average")
     p.add_argument("--hf", required=True)
     p.add_argument("--mlx", required=True)
     p.add_argument("--tokenizer", required=True)
     p.add_argument("--template", required=True)
     a = p.parse_args()
-    params = load_shards(a.shards)
+    params = average(a.shards, a.shares)
     write_hf(a.hf, params, a.tokenizer, a.template)
     write_mlx(a.mlx, params, a.tokenizer, a.template)
     print(sum(w.numel() for w in params.values()), "parameters;", os.path.getsize(f"{a.mlx}/model.safetensors"), "bytes in 4 bits")

@@ -2,22 +2,24 @@
 
 Data workers generate and pack text while the GPU trains; nothing is repeated. Learning rate: warm-up, constant,
 linear to zero. From --qat-from on, the forward pass sees the weights as the 4-bit file will hold them.
-Interrupt and resume with --resume; checkpoints go to --out as bf16 shards and to --state in full.
+The mean of the weights over the last steps is what is saved (--out, bf16 shards); --state holds everything for --resume.
 """
 import argparse
 import json
 import multiprocessing as mp
 import os
-import queue
 import time
 
 import numpy as np
 import torch
 from tokenizers import Tokenizer
 
-import corpus
+from generators import corpus
+from generators.example import segments
 import model as M
+import packing
 import quant
+from export import load_shards
 from optim import Optimiser
 
 MAX_DOCUMENTS = 1024
@@ -25,7 +27,7 @@ MAX_DOCUMENTS = 1024
 
 def worker(out, path, rows, length, index, workers, skip):
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    source = corpus.batches(Tokenizer.from_file(path), rows, length, index, workers, corpus.SEED + skip)
+    source = packing.batches(Tokenizer.from_file(path), rows, length, index, workers, corpus.SEED + skip)
     while True:
         out.put(next(source))
 
@@ -84,8 +86,7 @@ def held_batches(tokenizer, a, per_category):
     pad = tokenizer.token_to_id("<|endoftext|>")
     examples = [e for c in corpus.CATEGORIES for e in corpus.held_out(c, per_category)]
     names = [c for c in corpus.CATEGORIES for _ in range(per_category)]
-    from example import segments
-    docs = corpus.encode(tokenizer, [[(t, False) for t, _ in segments(e)[:-1]] + [(segments(e)[-1][0], True)] for e in examples])
+    docs = packing.encode(tokenizer, [[(t, False) for t, _ in segments(e)[:-1]] + [(segments(e)[-1][0], True)] for e in examples])
     out, at = [], 0
     while at < len(docs):
         tokens = np.full((a.rows, a.length), pad, np.int32)
@@ -121,107 +122,194 @@ def evaluate(params, blocks, held, cos, sin, a, qat):
     return {n: round(100 * good[n] / total[n], 1) for n in total}
 
 
-def save(params, optimiser, step, a, full):
-    os.makedirs(a.out, exist_ok=True)
-    names, shard, size, shards = list(params), {}, 0, []
-    for n in names:
-        t = params[n].detach().bfloat16().cpu()
+def share_gradients(params, world):
+    """Mean over the processes of torchrun, if there are several."""
+    if world == 1:
+        return
+    grads = [p.grad for p in params.values()]
+    flat = torch.cat([g.reshape(-1) for g in grads])
+    torch.distributed.all_reduce(flat)
+    for g, f in zip(grads, flat.div_(world).split([g.numel() for g in grads])):
+        g.copy_(f.view_as(g))
+
+
+def save(params, a):
+    """bf16 shards of at most 15 MB."""
+    shards, size = [{}], 0
+    for n, p in params.items():
+        t = p.detach().bfloat16().cpu()
         if size + t.nbytes > 15e6:
-            shards.append(shard)
-            shard, size = {}, 0
-        shard[n] = t
+            shards.append({})
+            size = 0
+        shards[-1][n] = t
         size += t.nbytes
-    shards.append(shard)
     for i, s in enumerate(shards):
         torch.save(s, f"{a.out}/shard{i}.tmp")
         os.replace(f"{a.out}/shard{i}.tmp", f"{a.out}/shard{i}.pt")
-    if full:
-        torch.save({"params": {n: p.detach() for n, p in params.items()}, "optimiser": optimiser.state_dict(), "step": step}, a.state)
 
 
 def rate(step, a):
-    x = step / a.steps
-    return min(1, (step + 1) / a.warmup, max(0.0, (1 - x) / (1 - a.decay_from)))
+    """Learning-rate factor: warm-up, constant, linear to zero."""
+    x = (step - a.first_step) / (a.steps - a.first_step)
+    return min(1, (step - a.first_step + 1) / a.warmup, max(0.0, (1 - x) / (1 - a.decay_from)))
 
 
-def main():
+def steps_until(a, step, elapsed, step_time, world):
+    """The number of steps that fit before --deadline, the same in every process."""
+    value = [step + max(1, int((a.deadline - elapsed) / step_time))]
+    if world > 1:
+        torch.distributed.broadcast_object_list(value, src=0)
+    return value[0]
+
+
+class Average:
+    """Exponential mean of the weights. A plain two-checkpoint mean took held-out sums from 80 to 97 %."""
+
+    def __init__(self, params, decay):
+        self.decay, self.steps = decay, 0
+        self.params = {n: p.detach().clone() for n, p in params.items()}
+
+    @torch.no_grad()
+    def update(self, params):
+        self.steps += 1
+        share = 1 - min(self.decay, self.steps / (self.steps + 9))
+        torch._foreach_lerp_(list(self.params.values()), list(params.values()), share)
+
+    def weights(self):
+        return {n: p.requires_grad_() for n, p in self.params.items()}   # as compiled: parameters need gradients
+
+
+class Run:
+    """One training run of this process: parameters, optimiser, data, log."""
+
+    def __init__(self, a):
+        self.a, self.began = a, time.time()
+        self.rank, self.world = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
+        params, self.step, state = M.init_params(a.seed, "cpu"), a.first_step, None
+        if a.init:
+            params = {n: t.float() for n, t in load_shards(a.init).items()}
+        if a.resume:
+            state = torch.load(a.state, map_location="cpu")
+            params, self.step = state["params"], state["step"]
+        self.first = self.step
+        self.data = Data(a, self.step + self.rank * 7919)   # forks before the GPU is touched
+        if self.world > 1:
+            if a.device == "cuda":
+                torch.cuda.set_device(self.rank)
+            torch.distributed.init_process_group("nccl" if a.device == "cuda" else "gloo")
+        self.params = {n: t.detach().to(a.device).requires_grad_() for n, t in params.items()}
+        self.optimiser = Optimiser(self.params, a.muon_lr, a.adam_lr)
+        self.average = Average(self.params, a.average)
+        if state:
+            self.optimiser.load_state_dict(state["optimiser"])
+            self.average.params = {n: t.to(a.device) for n, t in state["average"].items()}
+            self.average.steps = 10 ** 6
+        self.blocks = M.Blocks(a.device == "cuda")
+        self.cos, self.sin = M.rope_tables(a.length, a.device)
+        self.held, self.losses, self.seen, self.timed_from = None, [], 0, None
+        os.makedirs(a.out, exist_ok=True)
+        self.log = open(f"{a.out}/log.jsonl" if self.rank == 0 else os.devnull, "a")
+
+    def elapsed(self):
+        return time.time() - self.began
+
+    def wait_for_gpu(self):
+        if self.a.device == "cuda":
+            torch.cuda.synchronize()
+
+    def tell(self, row):
+        if self.rank == 0:
+            print(json.dumps(row), flush=True)
+            self.log.write(json.dumps(row) + "\n")
+            self.log.flush()
+
+    def train_step(self):
+        a = self.a
+        qat = self.step > self.first + 25 and self.step - a.first_step >= a.qat_from * (a.steps - a.first_step)
+        batch = to_device(self.data.get(), a.device)
+        loss, balance, _ = forward(effective(self.params, qat, a.dtype), self.blocks, batch, self.cos, self.sin)
+        (loss + a.balance * balance).backward()
+        share_gradients(self.params, self.world)
+        torch.nn.utils.clip_grad_norm_(self.params.values(), 1.0, foreach=True)
+        self.optimiser.step(rate(self.step, a))
+        self.average.update(self.params)
+        self.losses.append(loss.detach())
+        self.step += 1
+        self.seen += a.rows * a.length * self.world
+
+    def report(self):
+        value = torch.stack(self.losses).mean().item()
+        self.losses = []
+        speed = self.seen / (time.time() - self.timed_from) if self.timed_from else 0
+        self.tell({"step": self.step, "loss": round(value, 4), "tok_s": int(speed), "s": int(self.elapsed())})
+
+    def evaluate(self):
+        self.held = self.held or held_batches(Tokenizer.from_file(self.a.tokenizer), self.a, self.a.held)
+        for name, weights in (("last", self.params), ("average", self.average.weights())):
+            held = evaluate(weights, self.blocks, self.held, self.cos, self.sin, self.a, True)
+            self.tell({"step": self.step, "weights": name, "held_4bit": held})
+
+    def save(self, full=False):
+        save(self.average.params, self.a)
+        if full:
+            plain = {n: p.detach() for n, p in self.params.items()}
+            torch.save({"params": plain, "average": self.average.params, "optimiser": self.optimiser.state_dict(), "step": self.step}, self.a.state)
+
+    def run(self):
+        a, saved = self.a, time.time()
+        while self.step < a.steps and self.elapsed() < a.stop_after:
+            if a.deadline and self.step == self.first + 25:
+                self.wait_for_gpu()
+                a.steps = steps_until(a, self.step, self.elapsed(), (time.time() - self.timed_from) / 20 * 1.06, self.world)
+            self.train_step()
+            if self.step == self.first + 5:
+                self.wait_for_gpu()
+                self.timed_from, self.seen = time.time(), 0
+            if self.step % 50 == 0:
+                self.report()
+            if self.rank == 0 and time.time() - saved > a.save_every:
+                self.save()
+                saved = time.time()
+            if self.rank == 0 and self.step % a.eval_every == 0 and self.step < a.steps:
+                self.evaluate()
+        if self.rank == 0:
+            self.save(full=not a.deadline)
+            self.evaluate()
+        self.data.stop()
+
+
+def arguments():
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--tokenizer", required=True)
-    p.add_argument("--out", required=True)
-    p.add_argument("--state", default="/tmp/demo-state.pt")
+    p.add_argument("--out", required=True, help="folder of the shards and the log")
+    p.add_argument("--state", default="/tmp/demo-state.pt", help="everything, for --resume")
     p.add_argument("--steps", type=int, default=9000)
-    p.add_argument("--stop-after", type=float, default=1e9, help="seconds, counted from the start of the program")
+    p.add_argument("--deadline", type=float, default=0, help="seconds from the start of the program; replaces --steps by what fits")
+    p.add_argument("--stop-after", type=float, default=1e9, help="seconds; ends early with everything saved for --resume")
     p.add_argument("--rows", type=int, default=32)
     p.add_argument("--length", type=int, default=2048)
     p.add_argument("--workers", type=int, default=14)
     p.add_argument("--warmup", type=int, default=150)
-    p.add_argument("--decay-from", type=float, default=0.35)
-    p.add_argument("--qat-from", type=float, default=0.7)
-    p.add_argument("--muon-lr", type=float, default=0.02)
-    p.add_argument("--adam-lr", type=float, default=3e-3)
+    p.add_argument("--decay-from", type=float, default=0.3)
+    p.add_argument("--qat-from", type=float, default=0.75)
+    p.add_argument("--muon-lr", type=float, default=0.012)
+    p.add_argument("--adam-lr", type=float, default=2e-3)
     p.add_argument("--balance", type=float, default=0.002)
+    p.add_argument("--average", type=float, default=0.998, help="decay of the mean of the weights")
     p.add_argument("--seed", type=int, default=0)
-    p.add_argument("--eval-every", type=int, default=500)
+    p.add_argument("--eval-every", type=int, default=1000)
     p.add_argument("--held", type=int, default=100)
-    p.add_argument("--save-every", type=float, default=100, help="seconds")
+    p.add_argument("--save-every", type=float, default=60, help="seconds")
+    p.add_argument("--init", help="folder of shards to begin with, at --first-step")
+    p.add_argument("--first-step", type=int, default=0)
     p.add_argument("--resume", action="store_true")
     p.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     a = p.parse_args()
-    start = time.time()
     a.dtype = torch.bfloat16 if a.device == "cuda" else torch.float32
-    torch.set_float32_matmul_precision("high")
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    params = M.init_params(a.seed, "cpu")
-    step = 0
-    state = torch.load(a.state, map_location="cpu") if a.resume else None
-    if state:
-        params = {n: t.clone().requires_grad_() for n, t in state["params"].items()}
-        step = state["step"]
-    data = Data(a, step)   # forks before the GPU is touched
-    params = {n: t.detach().to(a.device).requires_grad_() for n, t in params.items()}
-    optimiser = Optimiser(params, a.muon_lr, a.adam_lr)
-    if state:
-        optimiser.load_state_dict(state["optimiser"])
-    blocks = M.Blocks(a.device == "cuda")
-    cos, sin = M.rope_tables(a.length, a.device)
-    held = held_batches(Tokenizer.from_file(a.tokenizer), a, a.held)
-    log = open(f"{a.out}/log.jsonl", "a") if os.path.isdir(a.out) or not os.makedirs(a.out) else None
-    first, seen, t0, saved = step, 0, None, time.time()
-    losses = []
-    while step < a.steps and time.time() - start < a.stop_after:
-        qat = step >= a.qat_from * a.steps
-        loss, balance, right = forward(effective(params, qat, a.dtype), blocks, to_device(data.get(), a.device), cos, sin)
-        (loss + a.balance * balance).backward()
-        torch.nn.utils.clip_grad_norm_(params.values(), 1.0, foreach=True)
-        optimiser.step(rate(step, a))
-        losses.append(loss.detach())
-        step += 1
-        if step == first + 5:
-            if a.device == "cuda":
-                torch.cuda.synchronize()
-            t0, seen = time.time(), 0
-            print(f"first 5 steps: {t0 - start:.0f} s after start", flush=True)
-        seen += a.rows * a.length
-        if step % 50 == 0 and t0:
-            value = torch.stack(losses).mean().item()
-            losses = []
-            row = {"step": step, "loss": round(value, 4), "balance": round(balance.item(), 3), "tok_s": int(seen / (time.time() - t0)), "s": int(time.time() - start)}
-            print(json.dumps(row), flush=True)
-            log.write(json.dumps(row) + "\n")
-        if step % a.eval_every == 0 or step == a.steps:
-            for q in ((True,) if qat else (False, True)):
-                row = {"step": step, "quantised": q, "held": evaluate(params, blocks, held, cos, sin, a, q)}
-                print(json.dumps(row), flush=True)
-                log.write(json.dumps(row) + "\n")
-            log.flush()
-        if time.time() - saved > a.save_every:
-            save(params, optimiser, step, a, False)
-            saved = time.time()
-    save(params, optimiser, step, a, True)
-    print(f"done at step {step}, {time.time() - start:.0f} s", flush=True)
-    log.close()
-    data.stop()
+    return a
 
 
 if __name__ == "__main__":
-    main()
+    torch.set_float32_matmul_precision("high")
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    Run(arguments()).run()

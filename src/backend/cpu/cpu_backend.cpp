@@ -41,8 +41,12 @@ bool runs_avx512() {
          __builtin_cpu_supports("avx512vnni");
 }
 #else
-bool runs_avx2() { return false; }
-bool runs_avx512() { return false; }
+bool runs_avx2() {
+  return false;
+}
+bool runs_avx512() {
+  return false;
+}
 #endif
 
 template <class Shape>
@@ -52,7 +56,8 @@ CpuBackend<Shape>::CpuBackend(const Kernels& kernels, const BackendOptions& opti
   info_.takes_dense = false;
   info_.kv_block_bytes = kKvBlockBytes;
   info_.delta_layer_floats = static_cast<uint64_t>(Shape::kValueHeads) * kDeltaHeadFloats;
-  info_.conv_layer_floats = static_cast<uint64_t>(Shape::kConvTaps - 1) * static_cast<uint64_t>(shape_.conv_channels());
+  info_.conv_layer_floats =
+      static_cast<uint64_t>(Shape::kConvTaps - 1) * static_cast<uint64_t>(shape_.conv_channels());
   info_.state_slot_floats =
       static_cast<uint64_t>(shape_.delta_layers()) * (info_.delta_layer_floats + info_.conv_layer_floats);
   thread_scratch_.at_least(static_cast<uint64_t>(pool_.size()) * kThreadScratchBytes, "thread scratch");
@@ -82,12 +87,14 @@ namespace {
 void require_affine(MatrixRole role, int bits, int n_in) {
   if (bits != 4 && bits != 8) {
     fail(ErrorKind::kUnsupported,
-         "{}: the CPU backend multiplies 4- and 8-bit matrices, found {} bits; quantise the checkpoint first, or "
+         "{}: the CPU backend multiplies 4- and 8-bit matrices, found {} bits; quantise the checkpoint "
+         "first, or "
          "use --backend reference",
          weight_name(role, -1), bits);
   }
   if (n_in % kGroup != 0) {
-    fail(ErrorKind::kInternal, "{}: rows of {} values are not made of groups of 64", weight_name(role, -1), n_in);
+    fail(ErrorKind::kInternal, "{}: rows of {} values are not made of groups of 64", weight_name(role, -1),
+         n_in);
   }
 }
 
@@ -160,7 +167,8 @@ const Kernels& kernels_for(const std::string& path) {
     fail(ErrorKind::kUnsupported, "CPU path '{}' is unknown; expected avx2 or avx512", path);
   }
   if (path == "avx512" ? !runs_avx512() : !runs_avx2()) {
-    fail(ErrorKind::kUnsupported, "the CPU backend needs {}, which this processor lacks; use --backend reference",
+    fail(ErrorKind::kUnsupported,
+         "the CPU backend needs {}, which this processor lacks; use --backend reference",
          path == "avx512" ? "AVX-512 F, BW, VL, DQ and VNNI" : "AVX2, FMA and F16C");
   }
 #if defined(__x86_64__)

@@ -1,5 +1,5 @@
-// The CPU backend of one shape: owns memory, threads and scratch, and spreads each op's work over the threads.
-// What a thread computes is in the kernels; where results go is here. Ops run before they return.
+// The CPU backend of one shape: owns memory, threads and scratch, and spreads each op's work over the
+// threads. What a thread computes is in the kernels; where results go is here. Ops run before they return.
 #pragma once
 
 #include "backend/backend.h"
@@ -36,9 +36,9 @@ struct ExpertGroups {
   };
   std::vector<Group> groups;
   std::vector<int32_t> entries;
-  std::vector<float> weights;         // beside entries, when asked for
-  std::vector<int32_t> bad_entries;   // their expert id is out of range
-  std::vector<int32_t> counts;        // working memory
+  std::vector<float> weights;        // beside entries, when asked for
+  std::vector<int32_t> bad_entries;  // their expert id is out of range
+  std::vector<int32_t> counts;       // working memory
 };
 
 // Rows of one sequence that a call of `attend` takes together.

@@ -20,11 +20,14 @@ uint8_t* map_pages(uint64_t bytes, const char* what) {
   const uint64_t wanted = bytes + kHugePageBytes;
   void* const address = mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (address == MAP_FAILED) {
-    fail(ErrorKind::kOutOfMemory, "{}: {} bytes of memory asked for, the system has not as many; use a shorter "
-         "context or fewer sequences", what, bytes);
+    fail(ErrorKind::kOutOfMemory,
+         "{}: {} bytes of memory asked for, the system has not as many; use a shorter "
+         "context or fewer sequences",
+         what, bytes);
   }
   auto* const begin = static_cast<uint8_t*>(address);
-  const uint64_t skip = round_up(reinterpret_cast<uint64_t>(begin), kHugePageBytes) - reinterpret_cast<uint64_t>(begin);
+  const uint64_t skip =
+      round_up(reinterpret_cast<uint64_t>(begin), kHugePageBytes) - reinterpret_cast<uint64_t>(begin);
   if (skip > 0) {
     munmap(begin, skip);
   }

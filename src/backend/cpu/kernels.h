@@ -73,13 +73,13 @@ struct DeltaHeadArgs {
   float a_log;
   float dt_bias;
   float l2_epsilon;
-  const float* norm;      // [128]
-  const float* z;         // [n_rows, 128], stride value_stride
-  float* mixed;           // [n_rows, 128], stride value_stride
+  const float* norm;  // [128]
+  const float* z;     // [n_rows, 128], stride value_stride
+  float* mixed;       // [n_rows, 128], stride value_stride
   uint64_t value_stride;
   const float* state_in;  // [4, 128, 32], or null: zeros
   float* state_out;
-  float* refused_state;   // scratch for the rows after accepted_rows, as large
+  float* refused_state;  // scratch for the rows after accepted_rows, as large
 };
 
 // Attention of consecutive rows of one sequence, the 8 query heads of one KV head.
@@ -93,9 +93,9 @@ struct AttendArgs {
   const float* gate;  // as q
   float* mixed;       // as q
   uint64_t stride;
-  const uint8_t* cache;     // the KV head's part of block 0
-  const int32_t* blocks;    // block of positions [64 b, 64 b + 64)
-  float* scratch;           // kAttendScratchFloats
+  const uint8_t* cache;   // the KV head's part of block 0
+  const int32_t* blocks;  // block of positions [64 b, 64 b + 64)
+  float* scratch;         // kAttendScratchFloats
 };
 
 struct Kernels {
@@ -117,13 +117,14 @@ struct Kernels {
   void (*delta_head)(const DeltaHeadArgs& args);
   void (*attend)(const AttendArgs& args);
   // The same for one row in pieces, so that threads share its blocks: attend_block gives a block's part
-  // [kPartialFloats]; attend_fold takes parts in the order of blocks, several calls long, and ends with `mixed`.
+  // [kPartialFloats]; attend_fold takes parts in the order of blocks, several calls long, and ends with
+  // `mixed`.
   void (*attend_block)(float* partial, const AttendArgs& args, int block);
   void (*attend_fold)(float* gathered, const float* partials, int n_partials, bool first, bool last,
                       const AttendArgs& args);
 
-  // The 8 largest of n logits (a multiple of 16, at most 256; overwritten) and their renormalised softmax. Ids are always
-  // distinct and in range; weights are NaN when a logit is NaN or +infinity.
+  // The 8 largest of n logits (a multiple of 16, at most 256; overwritten) and their renormalised softmax.
+  // Ids are always distinct and in range; weights are NaN when a logit is NaN or +infinity.
   void (*top_experts)(int32_t* ids, float* weights, float* logits, int n);
   void (*sigmoid)(float* x, int n);  // in place, n a multiple of 16
 

@@ -18,7 +18,8 @@ QuantizedRows CpuBackend<Shape>::quantize_rows(const float* rows, const float* n
   return {out, stride};
 }
 
-// All panels of all projections form one range, so that an op is one fork and join however many matrices it has.
+// All panels of all projections form one range, so that an op is one fork and join however many matrices it
+// has.
 template <class Shape>
 void CpuBackend<Shape>::project(std::span<const Projection> projections, const QuantizedRows& x, int n_rows,
                                 bool add) {
@@ -33,9 +34,10 @@ void CpuBackend<Shape>::project(std::span<const Projection> projections, const Q
       const int64_t from = std::max<int64_t>(begin - base, 0);
       const int64_t to = std::min(end - base, count);
       if (from < to) {
-        const uint64_t skip = static_cast<uint64_t>(p.first_panel) * panel_bytes(p.matrix->n_in, p.matrix->bits);
-        kernels_.project({static_cast<const uint8_t*>(p.matrix->codes) + skip, p.matrix->bits, p.matrix->n_in, p.n_out,
-                          x.data, x.stride, n_rows, p.out, static_cast<uint64_t>(p.n_out), add},
+        const uint64_t skip =
+            static_cast<uint64_t>(p.first_panel) * panel_bytes(p.matrix->n_in, p.matrix->bits);
+        kernels_.project({static_cast<const uint8_t*>(p.matrix->codes) + skip, p.matrix->bits, p.matrix->n_in,
+                          p.n_out, x.data, x.stride, n_rows, p.out, static_cast<uint64_t>(p.n_out), add},
                          from, to);
       }
       base += count;
@@ -59,13 +61,16 @@ void CpuBackend<Shape>::embed(const EmbedOp& op) {
   const uint64_t row_bytes = embedding_row_bytes(Shape::kHidden, op.embedding.bits);
   for_rows(step.n_rows, [&](int r, int) {
     const StepRow& row = step.rows[r];
-    const int32_t token = row.token == kTokenFromPick ? op.picked[step.sequences[row.sequence].lane] : row.token;
+    const int32_t token =
+        row.token == kTokenFromPick ? op.picked[step.sequences[row.sequence].lane] : row.token;
     float* const out = op.residual + static_cast<int64_t>(r) * Shape::kHidden;
     if (token < 0 || token >= Shape::kVocab) {
-      std::fill_n(out, Shape::kHidden, std::numeric_limits<float>::quiet_NaN());  // the request fails at its pick
+      std::fill_n(out, Shape::kHidden,
+                  std::numeric_limits<float>::quiet_NaN());  // the request fails at its pick
     } else {
-      kernels_.embed(out, static_cast<const uint8_t*>(op.embedding.codes) + static_cast<uint64_t>(token) * row_bytes,
-                     Shape::kHidden, op.embedding.bits);
+      kernels_.embed(
+          out, static_cast<const uint8_t*>(op.embedding.codes) + static_cast<uint64_t>(token) * row_bytes,
+          Shape::kHidden, op.embedding.bits);
     }
     constexpr int kPairs = Shape::kRotaryDims / 2;
     float* const rope = op.rope + static_cast<int64_t>(r) * Shape::kRotaryDims;
@@ -103,7 +108,8 @@ template <class Shape>
 void CpuBackend<Shape>::head(const HeadOp& op) {
   const StepHeader& step = *op.step;
   const uint64_t stride = quantized_row_bytes(Shape::kHidden);
-  uint8_t* const x = quantized_.at_least(stride * static_cast<uint64_t>(step.n_logit_rows), "quantised activations");
+  uint8_t* const x =
+      quantized_.at_least(stride * static_cast<uint64_t>(step.n_logit_rows), "quantised activations");
   for (int i = 0; i < step.n_logit_rows; ++i) {
     alignas(64) float normed[Shape::kHidden];
     const float* const row = op.residual + static_cast<int64_t>(step.logit_rows[i]) * Shape::kHidden;

@@ -7,24 +7,27 @@ void CpuBackend<Shape>::route(const RouteOp& op) {
   uint8_t* const x = quantized_.at_least(stride * static_cast<uint64_t>(n_rows), "quantised activations");
   for_rows(n_rows, [&](int row, int) {
     float* const normed = op.normed + static_cast<int64_t>(row) * Shape::kHidden;
-    kernels_.rms_norm(normed, op.residual + static_cast<int64_t>(row) * Shape::kHidden, op.norm, Shape::kHidden);
+    kernels_.rms_norm(normed, op.residual + static_cast<int64_t>(row) * Shape::kHidden, op.norm,
+                      Shape::kHidden);
     kernels_.quantize(x + stride * static_cast<uint64_t>(row), normed, Shape::kHidden);
   });
   const int padded_rows = (n_rows + 15) / 16 * 16;
-  float* const logits =
-      rows_.floats(static_cast<uint64_t>(n_rows) * Shape::kExperts + static_cast<uint64_t>(padded_rows), "router");
+  float* const logits = rows_.floats(
+      static_cast<uint64_t>(n_rows) * Shape::kExperts + static_cast<uint64_t>(padded_rows), "router");
   float* const shared = logits + static_cast<int64_t>(n_rows) * Shape::kExperts;
   const Projection parts[] = {whole(op.router, logits), whole(op.shared_gate, shared)};
   project(parts, {x, stride}, n_rows);
   for_rows(n_rows, [&](int row, int) {
-    kernels_.top_experts(op.expert_ids + row * Shape::kActiveExperts, op.expert_weights + row * Shape::kActiveExperts,
+    kernels_.top_experts(op.expert_ids + row * Shape::kActiveExperts,
+                         op.expert_weights + row * Shape::kActiveExperts,
                          logits + static_cast<int64_t>(row) * Shape::kExperts, Shape::kExperts);
   });
   kernels_.sigmoid(shared, padded_rows);
   std::copy_n(shared, n_rows, op.shared_weight);
 }
 
-// A counting sort of (row, slot) by expert: experts ascend, rows ascend within one, the shared expert is last.
+// A counting sort of (row, slot) by expert: experts ascend, rows ascend within one, the shared expert is
+// last.
 template <class Shape>
 void CpuBackend<Shape>::group_by_expert(const StepHeader& step, const int32_t* expert_ids) {
   constexpr int kActive = Shape::kActiveExperts;
@@ -87,8 +90,8 @@ void CpuBackend<Shape>::experts_up(const ExpertsUpOp& op) {
     const Matrix& up = shared ? op.shared_up : op.up;
     const int index = shared ? 0 : group.expert;
     kernels_.expert_up({panels_of(gate, index), panels_of(up, index), gate.bits, up.bits, Shape::kHidden,
-                        Shape::kExpertWidth, x.data, x.stride, experts_.entries.data() + group.first, group.count,
-                        op.activated},
+                        Shape::kExpertWidth, x.data, x.stride, experts_.entries.data() + group.first,
+                        group.count, op.activated},
                        begin, end);
   };
   // A unit is one panel of gate and up of one group.
@@ -96,7 +99,8 @@ void CpuBackend<Shape>::experts_up(const ExpertsUpOp& op) {
     while (begin < end) {
       const int64_t group = begin / kPanels;
       const int64_t stop = std::min(end, (group + 1) * kPanels);
-      run_panels(experts_.groups[static_cast<size_t>(group)], begin - group * kPanels, stop - group * kPanels);
+      run_panels(experts_.groups[static_cast<size_t>(group)], begin - group * kPanels,
+                 stop - group * kPanels);
       begin = stop;
     }
   };
@@ -127,9 +131,9 @@ void CpuBackend<Shape>::experts_down(const ExpertsDownOp& op) {
     for (const ExpertGroups::Group& group : e.groups) {
       const bool shared = group.expert == Shape::kExperts;
       const Matrix& down = shared ? op.shared_down : op.down;
-      kernels_.expert_down({panels_of(down, shared ? 0 : group.expert), down.bits, Shape::kExpertWidth, Shape::kHidden,
-                            x.data, x.stride, e.entries.data() + group.first, e.weights.data() + group.first,
-                            group.count, op.residual},
+      kernels_.expert_down({panels_of(down, shared ? 0 : group.expert), down.bits, Shape::kExpertWidth,
+                            Shape::kHidden, x.data, x.stride, e.entries.data() + group.first,
+                            e.weights.data() + group.first, group.count, op.residual},
                            begin, end);
     }
   };

@@ -45,11 +45,12 @@ void CpuBackend<Shape>::gdn_mix(const GdnMixOp& op) {
     args.refused_state = reinterpret_cast<float*>(thread_scratch(thread));
     kernels_.delta_head(args);
   };
-  pool_.run_dynamic(static_cast<int64_t>(step.n_sequences) * kHeads, 1, [&](int64_t begin, int64_t end, int thread) {
-    for (int64_t unit = begin; unit < end; ++unit) {
-      run_head(static_cast<int>(unit / kHeads), static_cast<int>(unit % kHeads), thread);
-    }
-  });
+  pool_.run_dynamic(static_cast<int64_t>(step.n_sequences) * kHeads, 1,
+                    [&](int64_t begin, int64_t end, int thread) {
+                      for (int64_t unit = begin; unit < end; ++unit) {
+                        run_head(static_cast<int>(unit / kHeads), static_cast<int>(unit % kHeads), thread);
+                      }
+                    });
 }
 
 // The KV head's part of the block that holds a row's position.
@@ -150,11 +151,12 @@ void CpuBackend<Shape>::attend_by_blocks(const AttnMixOp& op) {
   for (const RowTile& tile : tiles_) {
     n_blocks = std::max(n_blocks, op.step->rows[tile.first_row].position / kBlockTokens + 1);
   }
-  float* const gathered =
-      rows_.floats(static_cast<uint64_t>(n_units) * (1 + kWindow) * kPartialFloats, "attention of split rows");
+  float* const gathered = rows_.floats(static_cast<uint64_t>(n_units) * (1 + kWindow) * kPartialFloats,
+                                       "attention of split rows");
   float* const partials = gathered + static_cast<uint64_t>(n_units) * kPartialFloats;
   const auto args_of = [&](int64_t unit) {
-    return attend_args(op, tiles_[static_cast<size_t>(unit / Shape::kKvHeads)], static_cast<int>(unit % Shape::kKvHeads));
+    return attend_args(op, tiles_[static_cast<size_t>(unit / Shape::kKvHeads)],
+                       static_cast<int>(unit % Shape::kKvHeads));
   };
   const auto blocks_of = [](const AttendArgs& args) { return args.first_position / kBlockTokens + 1; };
   for (int first = 0; first < n_blocks; first += kWindow) {
@@ -174,8 +176,8 @@ void CpuBackend<Shape>::attend_by_blocks(const AttnMixOp& op) {
         const int count = std::min(window, blocks_of(args) - first);
         if (count > 0) {
           kernels_.attend_fold(gathered + static_cast<uint64_t>(unit) * kPartialFloats,
-                               partials + static_cast<uint64_t>(unit * window) * kPartialFloats, count, first == 0,
-                               first + count == blocks_of(args), args);
+                               partials + static_cast<uint64_t>(unit * window) * kPartialFloats, count,
+                               first == 0, first + count == blocks_of(args), args);
         }
       }
     });

@@ -1,5 +1,6 @@
 // pick: a row of logits becomes a token, by the rules of params.h (PickRow). Passes over the vocabulary are
-// vectorised and spread over the threads in fixed chunks; ordering touches only the candidates that can matter.
+// vectorised and spread over the threads in fixed chunks; ordering touches only the candidates that can
+// matter.
 
 namespace {
 
@@ -34,7 +35,8 @@ inline void take_largest(std::vector<Candidate>& out, std::vector<int32_t>& ids,
     }
   };
   for (int first = 0; first < n_vocab; first += kStep) {
-    const int count = kernels.collect(ids.data(), logits + first, std::min(kStep, n_vocab - first), threshold, first);
+    const int count =
+        kernels.collect(ids.data(), logits + first, std::min(kStep, n_vocab - first), threshold, first);
     for (int i = 0; i < count; ++i) {
       out.push_back({ids[static_cast<size_t>(i)], logits[ids[static_cast<size_t>(i)]]});
     }
@@ -46,11 +48,12 @@ inline void take_largest(std::vector<Candidate>& out, std::vector<int32_t>& ids,
   std::sort(out.begin(), out.end(), comes_first);
 }
 
-// A row's candidates in descending order, with their weights e^((logit - largest) / temperature), ordered only
-// as far as asked for.
+// A row's candidates in descending order, with their weights e^((logit - largest) / temperature), ordered
+// only as far as asked for.
 class OrderedCandidates {
  public:
-  OrderedCandidates(const Kernels& kernels, const float* logits, int n_vocab, float largest, float temperature)
+  OrderedCandidates(const Kernels& kernels, const float* logits, int n_vocab, float largest,
+                    float temperature)
       : kernels_(kernels), logits_(logits), n_vocab_(n_vocab), largest_(largest), temperature_(temperature) {}
 
   // False when there is no candidate number `index`.
@@ -137,7 +140,8 @@ inline bool changes_logits(const PickRow& row) {
          row.frequency_penalty != 0.0f;
 }
 
-// Tokens of prompt or reply shrink towards less likely; those of the reply also lose a constant, and one a use.
+// Tokens of prompt or reply shrink towards less likely; those of the reply also lose a constant, and one a
+// use.
 inline float penalised(float logit, uint32_t count, const PickRow& row) {
   logit = logit > 0.0f ? logit / row.repetition_penalty : logit * row.repetition_penalty;
   const uint32_t uses = count & ~kCountInPrompt;
@@ -227,7 +231,8 @@ void CpuBackend<Shape>::pick_row(const PickOp& op, const PickRow& row, PickResul
   } else if (row.temperature > 0.0f) {
     OrderedCandidates candidates(kernels_, logits, row.n_vocab, largest, row.temperature);
     const bool needs_everything = row.top_k <= 0;
-    const double everything = needs_everything ? sum_exp_of(logits, row.n_vocab, largest, row.temperature) : 0.0;
+    const double everything =
+        needs_everything ? sum_exp_of(logits, row.n_vocab, largest, row.temperature) : 0.0;
     result.token = draw(candidates, row, static_cast<float>(everything));
   } else if (logits == raw) {
     result.token = top.front().id;

@@ -52,7 +52,8 @@ void repack_panels(uint8_t* to, MatrixRole role, const AffineTensor& t, int matr
     PanelRows rows{};
     for (int r = 0; r < kPanelRows && panel * kPanelRows + r < t.n_out; ++r) {
       const int from = source_row(role, panel * kPanelRows + r, t.n_out);
-      const uint64_t row = static_cast<uint64_t>(matrix) * static_cast<uint64_t>(t.n_out) + static_cast<uint64_t>(from);
+      const uint64_t row =
+          static_cast<uint64_t>(matrix) * static_cast<uint64_t>(t.n_out) + static_cast<uint64_t>(from);
       rows.codes[r] = t.codes + row * static_cast<uint64_t>(t.n_in * t.bits / 32);
       rows.scales[r] = t.scales + row * static_cast<uint64_t>(n_groups);
       rows.biases[r] = t.biases + row * static_cast<uint64_t>(n_groups);

@@ -8,8 +8,10 @@
 
 namespace orfebre::cpu {
 
-// Weights. 16 rows of a matrix form a panel; a panel is its groups of 64 columns, one after another; a group is
-//   codes   4 bits: 8 x 64 bytes. Vector i holds, for row r in bytes 4r..4r+3, the columns 8i..8i+3 in the low
+// Weights. 16 rows of a matrix form a panel; a panel is its groups of 64 columns, one after another; a group
+// is
+//   codes   4 bits: 8 x 64 bytes. Vector i holds, for row r in bytes 4r..4r+3, the columns 8i..8i+3 in the
+//   low
 //           nibbles and 8i+4..8i+7 in the high ones.
 //           8 bits: 16 x 64 bytes. Vector i holds, for row r in bytes 4r..4r+3, the columns 4i..4i+3.
 //   scales  16 bf16, one a row
@@ -50,14 +52,15 @@ constexpr uint64_t quantized_row_bytes(int n_in) {
   return (quantized_codes_bytes(n_in) + static_cast<uint64_t>(n_in / kGroup) * 8u + 63u) / 64u * 64u;
 }
 
-// A KV block: for each KV head, K as [4 runs of 16 tokens][256][16 tokens] f16, then V as [64 tokens][256] f16.
+// A KV block: for each KV head, K as [4 runs of 16 tokens][256][16 tokens] f16, then V as [64 tokens][256]
+// f16.
 constexpr int kHeadDim = CommonShape::kHeadDim;
 constexpr int kHeadsPerKvHead = CommonShape::kQueryHeads / CommonShape::kKvHeads;
 constexpr uint64_t kKvHeadBytes = 2u * kBlockTokens * kHeadDim * 2u;
 constexpr uint64_t kKvBlockBytes = CommonShape::kKvHeads * kKvHeadBytes;
 
-// A delta state: for each value head, 4 strips of 32 value columns, each [128 (key), 32] f32: a strip stays in
-// the L1 cache while it meets all rows of a step.
+// A delta state: for each value head, 4 strips of 32 value columns, each [128 (key), 32] f32: a strip stays
+// in the L1 cache while it meets all rows of a step.
 constexpr int kDeltaDim = CommonShape::kDeltaHeadDim;
 constexpr int kStripColumns = 32;
 constexpr int kStripFloats = kDeltaDim * kStripColumns;

@@ -1,4 +1,4 @@
-// A row of logits becomes a token (backend/params.h, PickRow): bias, penalties, mask; the largest if the
+// A row of logits becomes a token (backend/pick_params.h, PickRow): bias, penalties, mask; the largest if the
 // temperature is 0; otherwise top_k, top_p, min_p in this order, each over what the one before left, and a
 // draw by inverse transform over the survivors in descending order. Logprobs are of the raw logits.
 #include "backend/reference/ops.h"

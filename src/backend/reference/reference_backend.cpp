@@ -83,11 +83,7 @@ class ReferenceBackend final : public Backend {
     return static_cast<const float*>(upload(values.data(), values.size_bytes()));
   }
 
-  uint64_t matrix_bytes(const MatrixSpec& spec, int bits) const override {
-    const uint64_t weights = static_cast<uint64_t>(spec.n_matrices) * static_cast<uint64_t>(spec.n_out) *
-                             static_cast<uint64_t>(spec.n_in);
-    return code_bytes(weights, bits) + 2 * scale_bytes(weights, bits);
-  }
+  uint64_t matrix_bytes(const MatrixSpec& spec, int bits) const override { return stored_bytes(spec, bits); }
 
   const StepHeader* begin_step(const Step& step) override {
     step_ = step;

@@ -20,8 +20,8 @@ void softmax(std::vector<float>& values) {
   }
 }
 
-// The largest value's index among those not `taken`, ties to the lower. Always an index of an expert, NaN or
-// not.
+// The largest value's index among those not `taken`, ties to the lower: an expert's index whatever the values
+// are, NaN included.
 int take_largest(const std::vector<float>& values, std::vector<bool>& taken) {
   const auto first_free = std::find(taken.begin(), taken.end(), false);
   size_t best = static_cast<size_t>(first_free - taken.begin());

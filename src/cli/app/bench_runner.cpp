@@ -1,7 +1,9 @@
 #include "cli/app/bench_runner.h"
 
 #include "base/error.h"
+#include "cli/app/memory_choice.h"
 #include "cli/system/signals.h"
+#include "engine/kv_pool.h"
 
 #include <algorithm>
 #include <chrono>
@@ -9,12 +11,6 @@
 
 namespace orfebre::cli {
 namespace {
-
-constexpr int kMaxPrefillRows = 512;
-
-int blocks_of(int tokens) {
-  return (tokens + kBlockTokens - 1) / kBlockTokens;
-}
 
 int tokens_of(const BenchShape& shape) {
   return shape.context + shape.prefill_tokens + shape.decode_tokens;
@@ -43,15 +39,15 @@ StepLimits bench_limits(const std::vector<BenchShape>& shapes) {
   for (const BenchShape& shape : shapes) {
     limits.max_context = std::max(limits.max_context, std::max(1, tokens_of(shape)));
     limits.n_kv_blocks =
-        std::max(limits.n_kv_blocks, shape.sequences * std::max(1, blocks_of(tokens_of(shape))));
-    limits.n_state_slots = std::max(limits.n_state_slots, 3 * shape.sequences);
+        std::max(limits.n_kv_blocks, shape.sequences * std::max(1, blocks_for(tokens_of(shape))));
+    limits.n_state_slots = std::max(limits.n_state_slots, BenchRunner::kSlots * shape.sequences);
   }
-  limits.max_prefill_rows = std::clamp(limits.max_context, 1, kMaxPrefillRows);
+  limits.max_prefill_rows = std::clamp(limits.max_context, 1, kPrefillRows);
   return limits;
 }
 
 std::vector<BenchTimes> BenchRunner::run(const BenchShape& shape, int repeat) {
-  blocks_per_sequence_ = std::max(1, blocks_of(tokens_of(shape)));
+  blocks_per_sequence_ = std::max(1, blocks_for(tokens_of(shape)));
   std::vector<int> after_context(static_cast<size_t>(shape.sequences), kNoState);
   for (int s = 0; s < shape.sequences; ++s) {
     int& state = after_context[static_cast<size_t>(s)];
@@ -61,20 +57,18 @@ std::vector<BenchTimes> BenchRunner::run(const BenchShape& shape, int repeat) {
       state = snapshot_slot(s);
     }
   }
-  // A decode needs a token to go on from, hence at least one token of prompt.
-  const int prefill_tokens = shape.context + shape.prefill_tokens == 0 ? 1 : shape.prefill_tokens;
   std::vector<BenchTimes> all;
   for (int repetition = 0; repetition < repeat; ++repetition) {
     BenchTimes times;
     std::vector<int> states = after_context;
     const Stopwatch prefill_watch;
     for (int s = 0; s < shape.sequences; ++s) {
-      prefill(s, shape.context, prefill_tokens, states[static_cast<size_t>(s)]);
+      prefill(s, shape.context, shape.prefill_tokens, states[static_cast<size_t>(s)]);
     }
-    times.prefill_seconds = prefill_tokens > 0 ? prefill_watch.seconds() : 0;
+    times.prefill_seconds = shape.prefill_tokens > 0 ? prefill_watch.seconds() : 0;
     const Stopwatch decode_watch;
     for (int step = 0; step < shape.decode_tokens; ++step) {
-      decode(shape.context + prefill_tokens + step, states, step);
+      decode(shape.context + shape.prefill_tokens + step, states, step);
     }
     times.decode_seconds = shape.decode_tokens > 0 ? decode_watch.seconds() : 0;
     all.push_back(times);
@@ -84,7 +78,7 @@ std::vector<BenchTimes> BenchRunner::run(const BenchShape& shape, int repeat) {
 
 void BenchRunner::fill_block_table(Step& step, int sequence, int n_tokens) const {
   step.sequences.back().block_table = static_cast<int>(step.block_tables.size());
-  for (int b = 0; b < blocks_of(n_tokens); ++b) {
+  for (int b = 0; b < blocks_for(n_tokens); ++b) {
     step.block_tables.push_back(sequence * blocks_per_sequence_ + b);
   }
 }

@@ -10,7 +10,7 @@
 namespace orfebre::cli {
 
 struct BenchShape {
-  int context = 0;         // tokens before the measured prefill
+  int context = 0;         // tokens before the measured prefill; with prefill_tokens at least 1
   int prefill_tokens = 0;  // a sequence
   int decode_tokens = 0;   // a sequence
   int sequences = 1;
@@ -27,6 +27,9 @@ StepLimits bench_limits(const std::vector<BenchShape>& shapes);
 
 class BenchRunner {
  public:
+  // Slots of a sequence: the state after the context, and two that the measured steps write in turn.
+  static constexpr int kSlots = 3;
+
   explicit BenchRunner(Model& model) : model_(model) {}
 
   // Fills the context once, then measures `repeat` times from the same state. Throws Error, also when a stop
@@ -34,8 +37,6 @@ class BenchRunner {
   std::vector<BenchTimes> run(const BenchShape& shape, int repeat);
 
  private:
-  // Slots of a sequence: the state after the context, and two that the measured steps write in turn.
-  static constexpr int kSlots = 3;
   static int snapshot_slot(int sequence) { return kSlots * sequence; }
   static int working_slot(int sequence, int step) { return kSlots * sequence + 1 + step % 2; }
 

@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 #include "cli/system/system_memory.h"
+#include "engine/kv_pool.h"
+#include "engine/state_slots.h"
 
 #include <fmt/core.h>
 
@@ -10,13 +12,7 @@
 namespace orfebre::cli {
 namespace {
 
-constexpr int kPrefillRows = 512;       // long enough for every expert of the real model to see several rows
-constexpr int kSlotsPerReply = 2;       // a sequence writes its two state slots in turn
 constexpr int kSmallestContext = 1024;  // less is of no use
-
-int blocks_of(int tokens) {
-  return (tokens + kBlockTokens - 1) / kBlockTokens;
-}
 
 uint64_t usable_bytes(const ModelOptions& options) {
   return options.memory_gib > 0 ? static_cast<uint64_t>(options.memory_gib * 1073741824.0)
@@ -27,9 +23,9 @@ MemoryChoice plan_blocks(const MemoryNeeds& needs, const ModelOptions& options, 
                          int n_kv_blocks) {
   MemoryChoice choice;
   choice.limits.max_context = context;
-  choice.limits.max_prefill_rows = std::min(kPrefillRows, blocks_of(context) * kBlockTokens);
+  choice.limits.max_prefill_rows = std::min(kPrefillRows, blocks_for(context) * kBlockTokens);
   choice.limits.n_kv_blocks = n_kv_blocks;
-  choice.limits.n_state_slots = kSlotsPerReply * options.parallel;
+  choice.limits.n_state_slots = kSlotsPerSequence * options.parallel;
   choice.plan = plan_memory(needs.backend, needs.source, choice.limits);
   choice.program_bytes = needs.program_bytes;
   choice.usable_bytes = usable_bytes(options);
@@ -39,14 +35,14 @@ MemoryChoice plan_blocks(const MemoryNeeds& needs, const ModelOptions& options, 
 // The largest context, in whole blocks, whose single conversation fits; 0 when the smallest does not.
 int largest_context(const MemoryNeeds& needs, const ModelOptions& options) {
   const auto fits = [&](int context) {
-    const MemoryChoice choice = plan_blocks(needs, options, context, blocks_of(context));
+    const MemoryChoice choice = plan_blocks(needs, options, context, blocks_for(context));
     return choice.total_bytes() <= choice.usable_bytes;
   };
   if (fits(needs.max_context)) {
     return needs.max_context;
   }
   int below = 0;  // the largest number of blocks known to fit
-  int above = blocks_of(needs.max_context);
+  int above = blocks_for(needs.max_context);
   while (above - below > 1) {
     const int middle = below + (above - below) / 2;
     (fits(middle * kBlockTokens) ? below : above) = middle;
@@ -57,7 +53,7 @@ int largest_context(const MemoryNeeds& needs, const ModelOptions& options) {
 // Replies that run together share the pool. All of them get a whole context where half of the memory left
 // over allows it; the first always does.
 int pool_blocks(const MemoryNeeds& needs, const ModelOptions& options, int context) {
-  const int one = blocks_of(context);
+  const int one = blocks_for(context);
   const MemoryChoice single = plan_blocks(needs, options, context, one);
   const uint64_t left = single.usable_bytes - std::min(single.usable_bytes, single.total_bytes());
   const uint64_t block_bytes = std::max<uint64_t>(1, single.plan.kv_bytes / static_cast<uint64_t>(one));
@@ -68,7 +64,7 @@ int pool_blocks(const MemoryNeeds& needs, const ModelOptions& options, int conte
 }  // namespace
 
 MemoryChoice plan_for_context(const MemoryNeeds& needs, const ModelOptions& options, int context) {
-  return plan_blocks(needs, options, context, blocks_of(context));
+  return plan_blocks(needs, options, context, blocks_for(context));
 }
 
 MemoryChoice choose_memory(const MemoryNeeds& needs, const ModelOptions& options) {

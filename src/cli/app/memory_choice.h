@@ -10,6 +10,9 @@
 
 namespace orfebre::cli {
 
+// Rows of a prefill step: enough for every expert of the real model to see several.
+inline constexpr int kPrefillRows = 512;
+
 struct MemoryChoice {
   StepLimits limits;
   MemoryPlan plan;

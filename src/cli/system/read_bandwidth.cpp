@@ -1,6 +1,7 @@
 #include "cli/system/read_bandwidth.h"
 
 #include "base/error.h"
+#include "cli/system/signals.h"
 #include "cli/system/system_memory.h"
 
 #include <sys/mman.h>
@@ -97,7 +98,7 @@ double measure_read_bandwidth(int n_threads) {
   run_threads(n_threads,
               [&](int t) { std::memset(buffer.data() + static_cast<size_t>(t) * share, t + 1, share); });
   double best_seconds = 1e30;
-  for (int pass = 0; pass < kPasses; ++pass) {
+  for (int pass = 0; pass < kPasses && !stop_requested().load(); ++pass) {
     best_seconds = std::min(best_seconds, run_threads(n_threads, [&](int t) {
                               sink += read_all(buffer.data() + static_cast<size_t>(t) * share, share);
                             }));

@@ -10,12 +10,16 @@ namespace orfebre::cli {
 namespace {
 
 std::atomic<bool> g_stop{false};
+std::atomic<bool> g_leave{false};
 int g_wake_pipe[2] = {-1, -1};
 
 static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler");
 
-void on_signal(int) {
+void on_signal(int number) {
   g_stop.store(true);
+  if (number == SIGTERM) {
+    g_leave.store(true);
+  }
   const char byte = 0;
   [[maybe_unused]] const ssize_t written = write(g_wake_pipe[1], &byte, 1);
 }
@@ -34,12 +38,19 @@ void catch_stop_signals() {
   if (g_wake_pipe[0] < 0 && pipe(g_wake_pipe) != 0) {
     fail(ErrorKind::kInternal, "no file descriptor is left for the signal pipe");
   }
-  std::signal(SIGPIPE, SIG_IGN);
   install_handlers();
 }
 
 const std::atomic<bool>& stop_requested() {
   return g_stop;
+}
+
+const std::atomic<bool>& leave_requested() {
+  return g_leave;
+}
+
+void ignore_broken_pipes() {
+  std::signal(SIGPIPE, SIG_IGN);
 }
 
 void clear_stop() {

@@ -44,8 +44,7 @@ template <typename... Args>
 
 int http_status(ErrorKind kind);
 
-// The error object alone, and the whole body around it.
-std::string error_object(const Error& error);
+// The whole body of the answer.
 std::string error_body(const Error& error);
 std::string error_body(int status, std::string_view message, std::string_view code);
 

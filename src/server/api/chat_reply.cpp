@@ -18,7 +18,9 @@ void write_head(JsonWriter& json, const ReplyHead& head, std::string_view object
 
 void write_bytes(JsonWriter& json, std::string_view bytes) {
   json.key("bytes").begin_array();
-  for (const char byte : bytes) json.integer(static_cast<unsigned char>(byte));
+  for (const char byte : bytes) {
+    json.integer(static_cast<unsigned char>(byte));
+  }
   json.end_array();
 }
 
@@ -88,12 +90,17 @@ std::string chunk(const ReplyHead& head, std::string_view finish_reason,
   json.key("delta").begin_object();
   write_delta(json);
   json.end_object();
-  if (!logprobs.empty()) write_logprobs(json, logprobs);
-  json.key("finish_reason");
-  finish_reason.empty() ? json.null() : json.string(finish_reason);
+  if (!logprobs.empty()) {
+    write_logprobs(json, logprobs);
+  }
+  json.key("finish_reason").string_or_null(finish_reason);
   json.end_object().end_array();
-  if (head.usage_field) json.key("usage").null();
-  if (timings) write_timings(json, timings->tokens);
+  if (head.usage_field) {
+    json.key("usage").null();
+  }
+  if (timings) {
+    write_timings(json, timings->tokens);
+  }
   return json.end_object().take();
 }
 
@@ -106,7 +113,9 @@ std::string random_id(std::string_view prefix) {
                                          std::random_device{}()};
   std::uniform_int_distribution<size_t> letter(0, kAlphabet.size() - 1);
   std::string id(prefix);
-  for (int i = 0; i < 24; ++i) id += kAlphabet[letter(generator)];
+  for (int i = 0; i < 24; ++i) {
+    id += kAlphabet[letter(generator)];
+  }
   return id;
 }
 
@@ -165,8 +174,14 @@ std::string whole_reply(const ReplyHead& head, const WholeReply& reply) {
   write_head(json, head, "chat.completion");
   json.key("choices").begin_array().begin_object().key("index").integer(0);
   json.key("message").begin_object().key("role").string("assistant").key("content");
-  reply.content.empty() && !reply.tool_calls.empty() ? json.null() : json.string(reply.content);
-  if (!reply.reasoning.empty()) json.key("reasoning_content").string(reply.reasoning);
+  if (reply.tool_calls.empty()) {
+    json.string(reply.content);
+  } else {
+    json.string_or_null(reply.content);
+  }
+  if (!reply.reasoning.empty()) {
+    json.key("reasoning_content").string(reply.reasoning);
+  }
   if (!reply.tool_calls.empty()) {
     json.key("tool_calls").begin_array();
     for (const ToolCallReply& call : reply.tool_calls) {

@@ -14,7 +14,6 @@ namespace {
 
 constexpr size_t kMaxStops = 16;
 constexpr size_t kMaxStopBytes = 1024;
-constexpr size_t kMaxBiases = 300;
 constexpr int kMaxTopLogprobs = 20;
 
 std::optional<float> read_float(const ObjectReader& body, std::string_view name, double low, double high) {
@@ -25,9 +24,12 @@ std::optional<float> read_float(const ObjectReader& body, std::string_view name,
 std::vector<std::pair<int32_t, float>> read_logit_bias(const ObjectReader& body) {
   std::vector<std::pair<int32_t, float>> biases;
   const auto map = body.object("logit_bias");
-  if (!map) return biases;
-  if (map->json().members.size() > kMaxBiases) {
-    fail_param("logit_bias", "expected at most {} tokens, found {}", kMaxBiases, map->json().members.size());
+  if (!map) {
+    return biases;
+  }
+  if (map->json().members.size() > kMaxLogitBiases) {
+    fail_param("logit_bias", "expected at most {} tokens, found {}", kMaxLogitBiases,
+               map->json().members.size());
   }
   for (const auto& [name, value] : map->json().members) {
     int32_t id = -1;
@@ -43,7 +45,9 @@ std::vector<std::pair<int32_t, float>> read_logit_bias(const ObjectReader& body)
 // Any 64-bit pattern: negative seeds and those above 2^63 are as good as others.
 std::optional<uint64_t> read_seed(const ObjectReader& body) {
   const PyJson* value = body.find("seed");
-  if (!value) return std::nullopt;
+  if (!value) {
+    return std::nullopt;
+  }
   uint64_t seed = 0;
   const auto [end, error] =
       std::from_chars(value->text.data(), value->text.data() + value->text.size(), seed);
@@ -63,7 +67,9 @@ SamplingFields read_sampling(const ObjectReader& body) {
   fields.presence_penalty = read_float(body, "presence_penalty", -2, 2);
   fields.frequency_penalty = read_float(body, "frequency_penalty", -2, 2);
   fields.repetition_penalty = read_float(body, "repetition_penalty", 0.01, 10);
-  if (!fields.repetition_penalty) fields.repetition_penalty = read_float(body, "repeat_penalty", 0.01, 10);
+  if (!fields.repetition_penalty) {
+    fields.repetition_penalty = read_float(body, "repeat_penalty", 0.01, 10);
+  }
   if (const auto top_k = body.integer("top_k", -1, std::numeric_limits<int32_t>::max())) {
     fields.top_k = static_cast<int>(std::max<int64_t>(*top_k, 0));
   }
@@ -76,8 +82,12 @@ SamplingFields read_sampling(const ObjectReader& body) {
 int read_max_tokens(const ObjectReader& body) {
   for (const char* name : {"max_completion_tokens", "max_tokens"}) {
     const auto limit = body.integer(name, -1, std::numeric_limits<int64_t>::max());
-    if (!limit || *limit == -1) continue;
-    if (*limit == 0) fail_param(name, "expected at least 1 (or -1 for no limit), found 0");
+    if (!limit || *limit == -1) {
+      continue;
+    }
+    if (*limit == 0) {
+      fail_param(name, "expected at least 1 (or -1 for no limit), found 0");
+    }
     return static_cast<int>(std::min<int64_t>(*limit, std::numeric_limits<int>::max()));
   }
   return 0;
@@ -86,7 +96,9 @@ int read_max_tokens(const ObjectReader& body) {
 std::vector<std::string> read_stop(const ObjectReader& body) {
   std::vector<std::string> stops;
   const PyJson* value = body.find("stop");
-  if (!value) return stops;
+  if (!value) {
+    return stops;
+  }
   const auto add = [&](const PyJson& item) {
     if (!item.is_string()) {
       fail_param("stop", "expected a string or an array of strings, found {}", kind_name(item));
@@ -94,7 +106,9 @@ std::vector<std::string> read_stop(const ObjectReader& body) {
     if (item.text.size() > kMaxStopBytes) {
       fail_param("stop", "expected at most {} bytes a string, found {}", kMaxStopBytes, item.text.size());
     }
-    if (!item.text.empty()) stops.push_back(item.text);
+    if (!item.text.empty()) {
+      stops.push_back(item.text);
+    }
   };
   if (value->kind != PyJson::Kind::kArray) {
     add(*value);
@@ -103,7 +117,9 @@ std::vector<std::string> read_stop(const ObjectReader& body) {
   if (value->items.size() > kMaxStops) {
     fail_param("stop", "expected at most {} strings, found {}", kMaxStops, value->items.size());
   }
-  for (const PyJson& item : value->items) add(item);
+  for (const PyJson& item : value->items) {
+    add(item);
+  }
   return stops;
 }
 
@@ -111,7 +127,9 @@ int read_top_logprobs(const ObjectReader& body) {
   const bool wanted = body.boolean("logprobs").value_or(false);
   const auto n_top = body.integer("top_logprobs", 0, kMaxTopLogprobs);
   if (!wanted) {
-    if (n_top.value_or(0) > 0) fail_param("top_logprobs", "expected \"logprobs\": true beside it");
+    if (n_top.value_or(0) > 0) {
+      fail_param("top_logprobs", "expected \"logprobs\": true beside it");
+    }
     return -1;
   }
   return static_cast<int>(n_top.value_or(0));
@@ -120,23 +138,35 @@ int read_top_logprobs(const ObjectReader& body) {
 // Every way in which clients ask for thinking or against it, the most specific first.
 std::optional<bool> read_enable_thinking(const ObjectReader& body) {
   if (const auto kwargs = body.object("chat_template_kwargs")) {
-    if (const auto value = kwargs->boolean("enable_thinking")) return value;
+    if (const auto value = kwargs->boolean("enable_thinking")) {
+      return value;
+    }
   }
-  if (const auto value = body.boolean("enable_thinking")) return value;
+  if (const auto value = body.boolean("enable_thinking")) {
+    return value;
+  }
   if (const auto thinking = body.object("thinking")) {
-    if (const auto type = thinking->string("type")) return *type != "disabled";
+    if (const auto type = thinking->string("type")) {
+      return *type != "disabled";
+    }
   }
   auto effort = body.string("reasoning_effort");
   if (!effort) {
-    if (const auto reasoning = body.object("reasoning")) effort = reasoning->string("effort");
+    if (const auto reasoning = body.object("reasoning")) {
+      effort = reasoning->string("effort");
+    }
   }
-  if (effort) return *effort != "none";
+  if (effort) {
+    return *effort != "none";
+  }
   return std::nullopt;
 }
 
 bool read_preserve_thinking(const ObjectReader& body) {
   if (const auto kwargs = body.object("chat_template_kwargs")) {
-    if (const auto value = kwargs->boolean("preserve_thinking")) return *value;
+    if (const auto value = kwargs->boolean("preserve_thinking")) {
+      return *value;
+    }
   }
   return body.boolean("preserve_thinking").value_or(false);
 }
@@ -144,9 +174,15 @@ bool read_preserve_thinking(const ObjectReader& body) {
 // Whether the tools are in force.
 bool read_tool_choice(const ObjectReader& body) {
   const PyJson* choice = body.find("tool_choice");
-  if (!choice) return true;
-  if (choice->is_string() && choice->text == "auto") return true;
-  if (choice->is_string() && choice->text == "none") return false;
+  if (!choice) {
+    return true;
+  }
+  if (choice->is_string() && choice->text == "auto") {
+    return true;
+  }
+  if (choice->is_string() && choice->text == "none") {
+    return false;
+  }
   if (choice->is_object() || (choice->is_string() && (choice->text == "required" || choice->text == "any"))) {
     fail_unsupported("tool_choice",
                      "this server cannot force a call yet: send \"auto\" or \"none\", or leave it out");
@@ -157,15 +193,23 @@ bool read_tool_choice(const ObjectReader& body) {
 std::vector<std::string> read_tools(const ObjectReader& body) {
   std::vector<std::string> tools;
   const PyJson* list = body.array("tools");
-  if (!list) return tools;
+  if (!list) {
+    return tools;
+  }
   for (size_t i = 0; i < list->items.size(); ++i) {
     const PyJson& tool = list->items[i];
     const std::string path = fmt::format("tools[{}]", i);
-    if (!tool.is_object()) fail_param(path, "expected an object, found {}", kind_name(tool));
+    if (!tool.is_object()) {
+      fail_param(path, "expected an object, found {}", kind_name(tool));
+    }
     const ObjectReader reader(tool, path);
-    if (reader.string("type").value_or("function") != "function") continue;
+    if (reader.string("type").value_or("function") != "function") {
+      continue;
+    }
     const auto function = reader.object("function");
-    if (!function) fail_param(path + ".function", "expected an object, found nothing");
+    if (!function) {
+      fail_param(path + ".function", "expected an object, found nothing");
+    }
     if (function->string("name").value_or("").empty()) {
       fail_param(path + ".function.name", "expected a name, found none");
     }
@@ -218,7 +262,9 @@ ChatRequest parse_chat_request(std::string_view text) {
   request.preserve_thinking = read_preserve_thinking(body);
   const bool tools_in_force = read_tool_choice(body);
   request.tools = read_tools(body);
-  if (!tools_in_force) request.tools.clear();
+  if (!tools_in_force) {
+    request.tools.clear();
+  }
   request.messages = read_messages(body);
   return request;
 }

@@ -10,7 +10,9 @@
 namespace orfebre::api {
 
 void JsonWriter::separate() {
-  if (needs_comma_) text_ += ',';
+  if (needs_comma_) {
+    text_ += ',';
+  }
   needs_comma_ = true;
 }
 
@@ -48,15 +50,11 @@ JsonWriter& JsonWriter::integer(int64_t value) {
 }
 
 JsonWriter& JsonWriter::number(double value) {
-  if (!std::isfinite(value)) return null();
+  if (!std::isfinite(value)) {
+    return null();
+  }
   separate();
   fmt::format_to(std::back_inserter(text_), "{}", value);
-  return *this;
-}
-
-JsonWriter& JsonWriter::boolean(bool value) {
-  separate();
-  text_ += value ? "true" : "false";
   return *this;
 }
 

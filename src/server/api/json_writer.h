@@ -18,13 +18,13 @@ class JsonWriter {
 
   // `text` must be UTF-8.
   JsonWriter& string(std::string_view text);
+  // null for an empty one.
+  JsonWriter& string_or_null(std::string_view text) { return text.empty() ? null() : string(text); }
   JsonWriter& integer(int64_t value);
   // Shortest form that reads back; null for what JSON cannot say.
   JsonWriter& number(double value);
-  JsonWriter& boolean(bool value);
   JsonWriter& null();
 
-  const std::string& text() const { return text_; }
   std::string take() { return std::move(text_); }
 
  private:

@@ -14,7 +14,9 @@ constexpr std::array<std::string_view, 6> kRoles = {"system",    "developer", "u
                                                     "assistant", "tool",      "function"};
 
 void add_reasoning(text::Message& message, const std::string& reasoning) {
-  if (!message.reasoning_content) message.reasoning_content.emplace();
+  if (!message.reasoning_content) {
+    message.reasoning_content.emplace();
+  }
   *message.reasoning_content += reasoning;
 }
 
@@ -23,7 +25,9 @@ void read_part(const PyJson& json, const std::string& path, text::Message& messa
     message.content.push_back({ContentPart::Kind::kText, json.text});
     return;
   }
-  if (!json.is_object()) fail_param(path, "expected a string or an object, found {}", kind_name(json));
+  if (!json.is_object()) {
+    fail_param(path, "expected a string or an object, found {}", kind_name(json));
+  }
   const ObjectReader part(json, path);
   const std::string type = part.string("type").value_or("text");
   if (type == "image_url" || type == "image" || type == "input_image") {
@@ -34,8 +38,12 @@ void read_part(const PyJson& json, const std::string& path, text::Message& messa
     message.content.push_back({ContentPart::Kind::kText, part.string("refusal").value_or("")});
   } else if (type == "thinking" || type == "reasoning") {
     auto reasoning = part.string("thinking");
-    if (!reasoning) reasoning = part.string("text");
-    if (message.role == "assistant" && reasoning) add_reasoning(message, *reasoning);
+    if (!reasoning) {
+      reasoning = part.string("text");
+    }
+    if (message.role == "assistant" && reasoning) {
+      add_reasoning(message, *reasoning);
+    }
   } else if (const auto text = part.string("text")) {
     message.content.push_back({ContentPart::Kind::kText, *text});
   } else if (type == "text" || type == "input_text" || type == "output_text") {
@@ -47,7 +55,9 @@ void read_part(const PyJson& json, const std::string& path, text::Message& messa
 
 void read_content(const ObjectReader& reader, text::Message& message) {
   const PyJson* content = reader.find("content");
-  if (!content) return;
+  if (!content) {
+    return;
+  }
   const std::string path = reader.path_of("content");
   if (content->is_string()) {
     message.content.push_back({ContentPart::Kind::kText, content->text});
@@ -71,13 +81,19 @@ bool is_json_object(const std::string& text) {
 
 std::string read_arguments(const ObjectReader& function) {
   const PyJson* arguments = function.find("arguments");
-  if (!arguments) return {};
-  if (arguments->is_object()) return python_json_dumps(*arguments);
+  if (!arguments) {
+    return {};
+  }
+  if (arguments->is_object()) {
+    return python_json_dumps(*arguments);
+  }
   if (!arguments->is_string()) {
     fail_param(function.path_of("arguments"), "expected a string or an object, found {}",
                kind_name(*arguments));
   }
-  if (arguments->text.empty() || is_json_object(arguments->text)) return arguments->text;
+  if (arguments->text.empty() || is_json_object(arguments->text)) {
+    return arguments->text;
+  }
   std::string wrapped = "{\"arguments\": ";
   append_json_string(wrapped, arguments->text);
   return wrapped + "}";
@@ -85,25 +101,37 @@ std::string read_arguments(const ObjectReader& function) {
 
 void read_tool_calls(const ObjectReader& reader, text::Message& message) {
   const PyJson* calls = reader.array("tool_calls");
-  if (!calls) return;
+  if (!calls) {
+    return;
+  }
   for (size_t i = 0; i < calls->items.size(); ++i) {
     const std::string path = fmt::format("{}[{}]", reader.path_of("tool_calls"), i);
     const PyJson& json = calls->items[i];
-    if (!json.is_object()) fail_param(path, "expected an object, found {}", kind_name(json));
+    if (!json.is_object()) {
+      fail_param(path, "expected an object, found {}", kind_name(json));
+    }
     const auto function = ObjectReader(json, path).object("function");
-    if (!function) fail_param(path + ".function", "expected an object, found nothing");
+    if (!function) {
+      fail_param(path + ".function", "expected an object, found nothing");
+    }
     const std::string name = function->string("name").value_or("");
-    if (name.empty()) fail_param(path + ".function.name", "expected a name, found none");
+    if (name.empty()) {
+      fail_param(path + ".function.name", "expected a name, found none");
+    }
     message.tool_calls.push_back({name, read_arguments(*function)});
   }
 }
 
 text::Message read_message(const PyJson& json, const std::string& path) {
-  if (!json.is_object()) fail_param(path, "expected an object, found {}", kind_name(json));
+  if (!json.is_object()) {
+    fail_param(path, "expected an object, found {}", kind_name(json));
+  }
   const ObjectReader reader(json, path);
   text::Message message;
   const auto role = reader.string("role");
-  if (!role) fail_param(path + ".role", "expected a role, found nothing");
+  if (!role) {
+    fail_param(path + ".role", "expected a role, found nothing");
+  }
   if (std::find(kRoles.begin(), kRoles.end(), *role) == kRoles.end()) {
     fail_param(path + ".role", "expected system, developer, user, assistant or tool");
   }
@@ -111,8 +139,12 @@ text::Message read_message(const PyJson& json, const std::string& path) {
   read_content(reader, message);
   if (message.role == "assistant") {
     auto reasoning = reader.string("reasoning_content");
-    if (!reasoning) reasoning = reader.string("reasoning");
-    if (reasoning) message.reasoning_content = reasoning;
+    if (!reasoning) {
+      reasoning = reader.string("reasoning");
+    }
+    if (reasoning) {
+      message.reasoning_content = reasoning;
+    }
     read_tool_calls(reader, message);
   }
   message.tool_call_id = reader.string("tool_call_id").value_or("");
@@ -123,8 +155,12 @@ text::Message read_message(const PyJson& json, const std::string& path) {
 
 std::vector<text::Message> read_messages(const ObjectReader& body) {
   const PyJson* list = body.array("messages");
-  if (!list) fail_param("messages", "expected an array of messages, found nothing");
-  if (list->items.empty()) fail_param("messages", "expected at least one message, found none");
+  if (!list) {
+    fail_param("messages", "expected an array of messages, found nothing");
+  }
+  if (list->items.empty()) {
+    fail_param("messages", "expected at least one message, found none");
+  }
   std::vector<text::Message> messages;
   messages.reserve(list->items.size());
   for (size_t i = 0; i < list->items.size(); ++i) {

@@ -19,8 +19,12 @@ size_t count_values(std::string_view body) {
   for (size_t at = 0; at < body.size(); ++at) {
     const char c = body[at];
     if (in_string) {
-      if (c == '\\') ++at;
-      if (c == '"') in_string = false;
+      if (c == '\\') {
+        ++at;
+      }
+      if (c == '"') {
+        in_string = false;
+      }
     } else if (c == '"') {
       in_string = true;
     } else if (c == ',' || c == '[' || c == '{') {
@@ -34,7 +38,9 @@ size_t count_values(std::string_view body) {
 double to_double(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc::result_out_of_range) return value;
+  if (error != std::errc::result_out_of_range) {
+    return value;
+  }
   const bool is_tiny = text.find("e-") != std::string::npos || text.find("E-") != std::string::npos ||
                        text.starts_with("0.") || text.starts_with("-0.");
   return is_tiny ? 0.0 : text[0] == '-' ? -HUGE_VAL : HUGE_VAL;
@@ -75,26 +81,22 @@ PyJson parse_body(std::string_view body) {
 
 std::string_view kind_name(const PyJson& value) {
   switch (value.kind) {
-    case PyJson::Kind::kNull:
-      return "null";
-    case PyJson::Kind::kBool:
-      return "a boolean";
+    case PyJson::Kind::kNull: return "null";
+    case PyJson::Kind::kBool: return "a boolean";
     case PyJson::Kind::kInteger:
-    case PyJson::Kind::kFloat:
-      return "a number";
-    case PyJson::Kind::kString:
-      return "a string";
-    case PyJson::Kind::kArray:
-      return "an array";
-    case PyJson::Kind::kObject:
-      return "an object";
+    case PyJson::Kind::kFloat: return "a number";
+    case PyJson::Kind::kString: return "a string";
+    case PyJson::Kind::kArray: return "an array";
+    case PyJson::Kind::kObject: return "an object";
   }
   return "something else";
 }
 
 double read_number(const PyJson& value, std::string_view path, double low, double high) {
   const std::string expected = fmt::format("a number from {} to {}", low, high);
-  if (!is_number(value)) wrong_kind(path, expected, value);
+  if (!is_number(value)) {
+    wrong_kind(path, expected, value);
+  }
   const double number = to_double(value.text);
   if (!(number >= low && number <= high)) {
     fail_param(path, "expected {}, found {}", expected, shortened(value.text));
@@ -113,23 +115,35 @@ std::string ObjectReader::path_of(std::string_view name) const {
 
 std::optional<bool> ObjectReader::boolean(std::string_view name) const {
   const PyJson* value = find(name);
-  if (!value) return std::nullopt;
-  if (value->kind != PyJson::Kind::kBool) wrong_kind(path_of(name), "true or false", *value);
+  if (!value) {
+    return std::nullopt;
+  }
+  if (value->kind != PyJson::Kind::kBool) {
+    wrong_kind(path_of(name), "true or false", *value);
+  }
   return value->boolean;
 }
 
 std::optional<std::string> ObjectReader::string(std::string_view name) const {
   const PyJson* value = find(name);
-  if (!value) return std::nullopt;
-  if (!value->is_string()) wrong_kind(path_of(name), "a string", *value);
+  if (!value) {
+    return std::nullopt;
+  }
+  if (!value->is_string()) {
+    wrong_kind(path_of(name), "a string", *value);
+  }
   return value->text;
 }
 
 std::optional<int64_t> ObjectReader::integer(std::string_view name, int64_t low, int64_t high) const {
   const PyJson* value = find(name);
-  if (!value) return std::nullopt;
+  if (!value) {
+    return std::nullopt;
+  }
   const std::string path = path_of(name);
-  if (!is_number(*value)) wrong_kind(path, "an integer", *value);
+  if (!is_number(*value)) {
+    wrong_kind(path, "an integer", *value);
+  }
   int64_t number = 0;
   const std::string& text = value->text;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -152,20 +166,28 @@ std::optional<int64_t> ObjectReader::integer(std::string_view name, int64_t low,
 
 std::optional<double> ObjectReader::number(std::string_view name, double low, double high) const {
   const PyJson* value = find(name);
-  if (!value) return std::nullopt;
+  if (!value) {
+    return std::nullopt;
+  }
   return read_number(*value, path_of(name), low, high);
 }
 
 const PyJson* ObjectReader::array(std::string_view name) const {
   const PyJson* value = find(name);
-  if (value && value->kind != PyJson::Kind::kArray) wrong_kind(path_of(name), "an array", *value);
+  if (value && value->kind != PyJson::Kind::kArray) {
+    wrong_kind(path_of(name), "an array", *value);
+  }
   return value;
 }
 
 std::optional<ObjectReader> ObjectReader::object(std::string_view name) const {
   const PyJson* value = find(name);
-  if (!value) return std::nullopt;
-  if (!value->is_object()) wrong_kind(path_of(name), "an object", *value);
+  if (!value) {
+    return std::nullopt;
+  }
+  if (!value->is_object()) {
+    wrong_kind(path_of(name), "an object", *value);
+  }
   return ObjectReader(*value, path_of(name));
 }
 

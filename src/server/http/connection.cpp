@@ -1,16 +1,19 @@
 #include "server/http/connection.h"
 
+#include "base/log.h"
+
 #include <fmt/format.h>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/beast/http/error.hpp>
 
 #include <ctime>
+#include <new>
 
 namespace orfebre::http {
 namespace {
 
-constexpr std::size_t kReadBytes = 64 << 10;
+constexpr size_t kReadBytes = 64 << 10;
 constexpr std::chrono::seconds kLinger{2};
 
 std::string_view reason_phrase(int status) {
@@ -24,7 +27,7 @@ std::string http_date() {
   std::tm utc{};
   gmtime_r(&now, &utc);
   char text[64];
-  const std::size_t size = std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &utc);
+  const size_t size = std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &utc);
   return {text, size};
 }
 
@@ -38,6 +41,16 @@ Connection::Connection(Tcp::socket socket, ConnectionHost& host) : socket_(std::
                        ? asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string()
                        : address.to_string();
   socket_.set_option(Tcp::no_delay(true), ignored);
+}
+
+template <typename F>
+void Connection::guarded(F&& action) {
+  try {
+    action();
+  } catch (const std::bad_alloc&) {
+    log_error("no memory left for a connection: it is closed");
+    close();
+  }
 }
 
 void Connection::start() {
@@ -67,18 +80,24 @@ void Connection::expect_request() {
 }
 
 void Connection::read() {
-  if (reading_ || input_ended_ || state_ == State::kClosed) return;
-  if (state_ == State::kAnswering && input_.size() >= host_.limits.pipelined_bytes) return;
+  if (reading_ || input_ended_ || state_ == State::kClosed) {
+    return;
+  }
+  if (state_ == State::kAnswering && input_.size() >= host_.limits.pipelined_bytes) {
+    return;
+  }
   reading_ = true;
   socket_.async_read_some(input_.prepare(kReadBytes),
-                          [self = shared_from_this()](const beast::error_code& error, std::size_t n_bytes) {
-                            self->on_read(error, n_bytes);
+                          [self = shared_from_this()](const beast::error_code& error, size_t n_bytes) {
+                            self->guarded([&] { self->on_read(error, n_bytes); });
                           });
 }
 
-void Connection::on_read(const beast::error_code& error, std::size_t n_bytes) {
+void Connection::on_read(const beast::error_code& error, size_t n_bytes) {
   reading_ = false;
-  if (state_ == State::kClosed) return;
+  if (state_ == State::kClosed) {
+    return;
+  }
   if (error == asio::error::eof) {
     input_ended_ = true;
     on_end_of_input();
@@ -103,7 +122,9 @@ void Connection::on_end_of_input() {
     return;
   }
   keep_alive_ = false;
-  if (const auto reply = reply_.lock(); reply && !answer_complete_) reply->disconnected();
+  if (const auto writer = writer_.lock(); writer && !answer_complete_) {
+    writer->disconnected();
+  }
 }
 
 // Feeds the input to the parser until it wants more or a request is complete.
@@ -111,25 +132,41 @@ void Connection::consume() {
   if (!request_begun_) {
     while (input_.size() > 0) {  // empty lines before a request are harmless
       const char first = *static_cast<const char*>(input_.data().data());
-      if (first != '\r' && first != '\n') break;
+      if (first != '\r' && first != '\n') {
+        break;
+      }
       input_.consume(1);
     }
-    if (input_.size() == 0) return;
+    if (input_.size() == 0) {
+      return;
+    }
     request_begun_ = true;
     read_deadline_ = Clock::now() + host_.limits.header_timeout;
   }
   while (!parser_->is_done()) {
-    if (input_.size() == 0) return;
+    if (input_.size() == 0) {
+      return;
+    }
     beast::error_code error;
-    const std::size_t used = parser_->put(input_.data(), error);
+    const size_t used = parser_->put(input_.data(), error);
     input_.consume(used);
-    if (error == beast::http::error::need_more) return;
+    if (error == beast::http::error::need_more) {
+      // The parser bounds the header; chunk extensions and trailers it would wait for without end.
+      if (input_.size() > host_.limits.header_bytes) {
+        on_parse_error(beast::http::error::header_limit);
+      }
+      return;
+    }
     if (error) {
       on_parse_error(error);
       return;
     }
-    if (!header_seen_ && parser_->is_header_done() && !on_header()) return;
-    if (header_seen_ && !charge_body(parser_->get().body().size())) return;
+    if (!header_seen_ && parser_->is_header_done() && !on_header()) {
+      return;
+    }
+    if (header_seen_ && !charge_body(parser_->get().body().size())) {
+      return;
+    }
   }
   dispatch();
 }
@@ -142,7 +179,8 @@ bool Connection::on_header() {
   is_http10_ = parser_->get().version() < 11;
   keep_alive_ = parser_->get().keep_alive() && !host_.draining;
   read_deadline_ = Clock::now() + host_.limits.body_timeout;
-  if (head_.has_header("Transfer-Encoding") && !parser_->chunked()) {
+  if (head_.has_header("Transfer-Encoding") &&
+      !equal_ignoring_case(head_.header("Transfer-Encoding"), "chunked")) {
     refuse(501, "the only transfer coding that this server knows is chunked");
     return false;
   }
@@ -154,7 +192,9 @@ bool Connection::on_header() {
     queue_whole(*refusal);
     return false;
   }
-  if (const auto length = parser_->content_length(); length && !charge_body(*length)) return false;
+  if (const auto length = parser_->content_length(); length && !charge_body(*length)) {
+    return false;
+  }
   if (!is_http10_ && !parser_->is_done() && equal_ignoring_case(head_.header("Expect"), "100-continue")) {
     queued_ += "HTTP/1.1 100 Continue\r\n\r\n";
     flush();
@@ -174,9 +214,15 @@ void Connection::on_parse_error(const beast::error_code& error) {
 
 // Makes the body's share of the budget `n_bytes`, or answers with a 503.
 bool Connection::charge_body(uint64_t n_bytes) {
-  if (n_bytes == 0) return true;
-  if (!body_budget_) body_budget_ = std::make_shared<BodyBudget>(BodyBudget{host_.body_bytes});
-  if (n_bytes <= body_budget_->n_bytes) return true;
+  if (n_bytes == 0) {
+    return true;
+  }
+  if (!body_budget_) {
+    body_budget_ = std::make_shared<BodyBudget>(BodyBudget{host_.body_bytes});
+  }
+  if (n_bytes <= body_budget_->n_bytes) {
+    return true;
+  }
   const uint64_t more = n_bytes - body_budget_->n_bytes;
   if (host_.body_bytes->load() + more > host_.limits.total_body_bytes) {
     refuse(503, "too many large requests at once: try again in a moment");
@@ -207,10 +253,10 @@ void Connection::dispatch() {
   state_ = State::kAnswering;
   read_deadline_ = Clock::time_point::max();
   ++request_;
-  const auto reply = std::make_shared<Reply>(host_.io, weak_from_this(), request_);
-  reply_ = reply;
-  if (!host_.dispatch(std::move(request), reply)) {
-    reply->send(host_.callbacks.refuse(503, "too many requests are waiting: try again in a moment"));
+  const auto writer = std::make_shared<AnswerWriter>(host_.io, weak_from_this(), request_);
+  writer_ = writer;
+  if (!host_.dispatch(std::move(request), writer)) {
+    writer->send(host_.callbacks.refuse(503, "too many requests are waiting: try again in a moment"));
   }
 }
 
@@ -228,21 +274,29 @@ void Connection::check_deadlines(Clock::time_point now) {
 
 void Connection::drain() {
   keep_alive_ = false;
-  if (state_ == State::kReading) close();
+  if (state_ == State::kReading) {
+    close();
+  }
 }
 
 void Connection::close() {
-  if (state_ == State::kClosed) return;
+  if (state_ == State::kClosed) {
+    return;
+  }
   const bool cut_short = state_ == State::kAnswering && !answer_complete_;
   state_ = State::kClosed;
   beast::error_code ignored;
   socket_.close(ignored);
-  if (const auto reply = reply_.lock(); reply && cut_short) reply->disconnected();
+  if (const auto writer = writer_.lock(); writer && cut_short) {
+    writer->disconnected();
+  }
   host_.forget(this);
 }
 
 void Connection::send(uint64_t request, HttpResponse response) {
-  if (!is_current(request) || answer_complete_) return;
+  if (!is_current(request) || answer_complete_) {
+    return;
+  }
   if (streaming_) {
     close();  // too late for another answer
   } else {
@@ -251,15 +305,21 @@ void Connection::send(uint64_t request, HttpResponse response) {
 }
 
 void Connection::begin_stream(uint64_t request, HttpResponse head) {
-  if (!is_current(request) || streaming_ || answer_complete_) return;
+  if (!is_current(request) || streaming_ || answer_complete_) {
+    return;
+  }
   streaming_ = true;
-  if (is_http10_) keep_alive_ = false;
+  if (is_http10_) {
+    keep_alive_ = false;
+  }
   queue_head(head, std::nullopt);
   flush();
 }
 
 void Connection::write(uint64_t request, std::string bytes) {
-  if (!is_current(request) || !streaming_ || answer_complete_ || is_head_ || bytes.empty()) return;
+  if (!is_current(request) || !streaming_ || answer_complete_ || is_head_ || bytes.empty()) {
+    return;
+  }
   if (queued_.size() + bytes.size() > host_.limits.queued_write_bytes) {
     close();
     return;
@@ -273,18 +333,26 @@ void Connection::write(uint64_t request, std::string bytes) {
 }
 
 void Connection::end(uint64_t request) {
-  if (!is_current(request) || !streaming_ || answer_complete_) return;
-  if (!is_http10_ && !is_head_) queued_ += "0\r\n\r\n";
+  if (!is_current(request) || !streaming_ || answer_complete_) {
+    return;
+  }
+  if (!is_http10_ && !is_head_) {
+    queued_ += "0\r\n\r\n";
+  }
   answer_complete_ = true;
   flush();
 }
 
 void Connection::abort(uint64_t request) {
-  if (is_current(request) && !answer_complete_) close();
+  if (is_current(request) && !answer_complete_) {
+    close();
+  }
 }
 
 void Connection::unanswered(uint64_t request) {
-  if (!is_current(request) || answer_complete_) return;
+  if (!is_current(request) || answer_complete_) {
+    return;
+  }
   if (streaming_) {
     close();
   } else {
@@ -294,7 +362,9 @@ void Connection::unanswered(uint64_t request) {
 
 // Answers for this layer and closes afterwards: what else the client sends cannot be made sense of.
 void Connection::refuse(int status, const std::string& text) {
-  if (state_ != State::kAnswering) ++request_;
+  if (state_ != State::kAnswering) {
+    ++request_;
+  }
   state_ = State::kAnswering;
   keep_alive_ = false;
   read_deadline_ = Clock::time_point::max();
@@ -303,7 +373,9 @@ void Connection::refuse(int status, const std::string& text) {
 
 void Connection::queue_whole(const HttpResponse& response) {
   queue_head(response, response.body.size());
-  if (!is_head_) queued_ += response.body;
+  if (!is_head_) {
+    queued_ += response.body;
+  }
   answer_complete_ = true;
   flush();
 }
@@ -311,15 +383,21 @@ void Connection::queue_whole(const HttpResponse& response) {
 // `body_bytes` absent: the body is streamed.
 void Connection::queue_head(const HttpResponse& response, std::optional<uint64_t> body_bytes) {
   auto out = std::back_inserter(queued_);
-  if (host_.draining || input_ended_) keep_alive_ = false;
+  if (host_.draining || input_ended_) {
+    keep_alive_ = false;
+  }
   fmt::format_to(out, "HTTP/1.1 {} {}\r\nDate: {}\r\nConnection: {}\r\n", response.status,
                  reason_phrase(response.status), http_date(), keep_alive_ ? "keep-alive" : "close");
-  if (!response.content_type.empty()) fmt::format_to(out, "Content-Type: {}\r\n", response.content_type);
+  if (!response.content_type.empty()) {
+    fmt::format_to(out, "Content-Type: {}\r\n", response.content_type);
+  }
   for (const Header& header : response.headers) {
     fmt::format_to(out, "{}: {}\r\n", header.name, header.value);
   }
   if (!body_bytes) {
-    if (!is_http10_) queued_ += "Transfer-Encoding: chunked\r\n";
+    if (!is_http10_) {
+      queued_ += "Transfer-Encoding: chunked\r\n";
+    }
   } else if (response.status != 204) {
     fmt::format_to(out, "Content-Length: {}\r\n", *body_bytes);
   }
@@ -327,9 +405,13 @@ void Connection::queue_head(const HttpResponse& response, std::optional<uint64_t
 }
 
 void Connection::flush() {
-  if (write_pending_ || state_ == State::kClosed) return;
+  if (write_pending_ || state_ == State::kClosed) {
+    return;
+  }
   if (queued_.empty()) {
-    if (answer_complete_ && state_ == State::kAnswering) finish_answer();
+    if (answer_complete_ && state_ == State::kAnswering) {
+      finish_answer();
+    }
     return;
   }
   writing_.clear();
@@ -342,15 +424,17 @@ void Connection::write_some() {
   write_pending_ = true;
   write_deadline_ = Clock::now() + host_.limits.write_timeout;
   socket_.async_write_some(asio::buffer(writing_.data() + written_, writing_.size() - written_),
-                           [self = shared_from_this()](const beast::error_code& error, std::size_t n_bytes) {
-                             self->on_write(error, n_bytes);
+                           [self = shared_from_this()](const beast::error_code& error, size_t n_bytes) {
+                             self->guarded([&] { self->on_write(error, n_bytes); });
                            });
 }
 
-void Connection::on_write(const beast::error_code& error, std::size_t n_bytes) {
+void Connection::on_write(const beast::error_code& error, size_t n_bytes) {
   write_pending_ = false;
   write_deadline_ = Clock::time_point::max();
-  if (state_ == State::kClosed) return;
+  if (state_ == State::kClosed) {
+    return;
+  }
   if (error) {
     close();
     return;
@@ -364,7 +448,7 @@ void Connection::on_write(const beast::error_code& error, std::size_t n_bytes) {
 }
 
 void Connection::finish_answer() {
-  reply_.reset();
+  writer_.reset();
   if (keep_alive_ && !host_.draining && !input_ended_) {
     expect_request();
     consume();
@@ -383,11 +467,14 @@ void Connection::finish_answer() {
   read();
 }
 
-Reply::Reply(std::shared_ptr<asio::io_context> io, std::weak_ptr<Connection> connection, uint64_t request)
+AnswerWriter::AnswerWriter(std::shared_ptr<asio::io_context> io, std::weak_ptr<Connection> connection,
+                           uint64_t request)
     : io_(std::move(io)), connection_(std::move(connection)), request_(request) {}
 
-Reply::~Reply() {
-  if (answered_) return;
+AnswerWriter::~AnswerWriter() {
+  if (answered_) {
+    return;
+  }
   if (auto connection = connection_.lock()) {
     asio::post(*io_,
                [connection = std::move(connection), request = request_] { connection->unanswered(request); });
@@ -395,44 +482,44 @@ Reply::~Reply() {
 }
 
 template <typename F>
-void Reply::post(F&& action) {
+void AnswerWriter::post(F&& action) {
   if (auto connection = connection_.lock()) {
     asio::post(*io_, [connection = std::move(connection), action = std::forward<F>(action)]() mutable {
-      action(*connection);
+      connection->guarded([&] { action(*connection); });
     });
   }
 }
 
-void Reply::send(HttpResponse response) {
+void AnswerWriter::send(HttpResponse response) {
   answered_ = true;
   post([request = request_, response = std::move(response)](Connection& connection) mutable {
     connection.send(request, std::move(response));
   });
 }
 
-void Reply::begin_stream(HttpResponse head) {
+void AnswerWriter::begin_stream(HttpResponse head) {
   post([request = request_, head = std::move(head)](Connection& connection) mutable {
     connection.begin_stream(request, std::move(head));
   });
 }
 
-void Reply::write(std::string bytes) {
+void AnswerWriter::write(std::string bytes) {
   post([request = request_, bytes = std::move(bytes)](Connection& connection) mutable {
     connection.write(request, std::move(bytes));
   });
 }
 
-void Reply::end() {
+void AnswerWriter::end() {
   answered_ = true;
   post([request = request_](Connection& connection) { connection.end(request); });
 }
 
-void Reply::abort() {
+void AnswerWriter::abort() {
   answered_ = true;
   post([request = request_](Connection& connection) { connection.abort(request); });
 }
 
-void Reply::on_disconnect(std::function<void()> callback) {
+void AnswerWriter::on_disconnect(std::function<void()> callback) {
   {
     const std::lock_guard lock(mutex_);
     if (open_) {
@@ -443,15 +530,19 @@ void Reply::on_disconnect(std::function<void()> callback) {
   callback();
 }
 
-void Reply::disconnected() {
+void AnswerWriter::disconnected() {
   std::function<void()> callback;
   {
     const std::lock_guard lock(mutex_);
-    if (!open_) return;
+    if (!open_) {
+      return;
+    }
     open_ = false;
     callback = std::move(callback_);
   }
-  if (callback) callback();
+  if (callback) {
+    callback();
+  }
 }
 
 }  // namespace orfebre::http

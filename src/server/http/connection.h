@@ -1,11 +1,12 @@
 // One client's connection: reads requests, one at a time, and writes their answers in order. All members are
-// touched by the I/O thread only. Answers arrive from other threads through Reply, which posts them here.
+// touched by the I/O thread only. Answers arrive from other threads through AnswerWriter, which posts them
+// here.
 //
 // States: kReading (header or body, or idle between requests) -> kAnswering (a read stays pending, to see the
 // client leave; what it sends meanwhile waits for its turn) -> kReading again, or kClosing: the answer is
 // flushed, our side is shut down and what still comes in is thrown away, so that no reset destroys the answer
 // on its way. A client that closes its sending side counts as gone: its reply is cancelled.
-// Private to this folder: the only header besides http_server.cpp's that sees Asio and Beast.
+// Private to this folder: no header outside it sees Asio or Beast.
 #pragma once
 
 #include "server/http/http_server.h"
@@ -32,7 +33,7 @@ using Clock = std::chrono::steady_clock;
 using Tcp = asio::ip::tcp;
 
 class Connection;
-class Reply;
+class AnswerWriter;
 
 // A share of the server's budget for bodies; given back when the last holder lets go.
 struct BodyBudget {
@@ -48,7 +49,7 @@ struct ConnectionHost {
   const HttpCallbacks& callbacks;
   std::shared_ptr<std::atomic<uint64_t>> body_bytes;  // received or in handlers' hands, all connections
   bool draining = false;                              // no further request is taken
-  std::function<bool(HttpRequest, std::shared_ptr<Reply>)> dispatch;  // false: too many are waiting
+  std::function<bool(HttpRequest, std::shared_ptr<AnswerWriter>)> dispatch;  // false: too many are waiting
   std::function<void(Connection*)> forget;
 };
 
@@ -65,7 +66,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void close();
   bool is_answering() const { return state_ == State::kAnswering; }
 
+<<<<<<< HEAD
+  // Runs `action`; closes the connection where there is no memory for it.
+  template <typename F>
+  void guarded(F&& action);
+
   // From Reply, for the request with this number; a reply to an earlier request is ignored.
+=======
+  // From AnswerWriter, for the request with this number; an answer to an earlier one is ignored.
+>>>>>>> clarity
   void send(uint64_t request, HttpResponse response);
   void begin_stream(uint64_t request, HttpResponse head);
   void write(uint64_t request, std::string bytes);
@@ -79,7 +88,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void expect_request();
   void read();
-  void on_read(const beast::error_code& error, std::size_t n_bytes);
+  void on_read(const beast::error_code& error, size_t n_bytes);
   void on_end_of_input();
   void consume();
   bool on_header();
@@ -93,7 +102,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void queue_whole(const HttpResponse& response);
   void flush();
   void write_some();
-  void on_write(const beast::error_code& error, std::size_t n_bytes);
+  void on_write(const beast::error_code& error, size_t n_bytes);
   void finish_answer();
   bool is_current(uint64_t request) const { return state_ == State::kAnswering && request == request_; }
 
@@ -113,7 +122,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Clock::time_point read_deadline_ = Clock::time_point::max();
 
   uint64_t request_ = 0;  // number of the request being answered
-  std::weak_ptr<Reply> reply_;
+  std::weak_ptr<AnswerWriter> writer_;
   bool keep_alive_ = true;
   bool is_head_ = false;  // method HEAD: no body in the answer
   bool is_http10_ = false;
@@ -122,16 +131,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   std::string queued_;
   std::string writing_;
-  std::size_t written_ = 0;
+  size_t written_ = 0;
   bool write_pending_ = false;
   Clock::time_point write_deadline_ = Clock::time_point::max();
 };
 
-// The ResponseWriter of one request.
-class Reply final : public ResponseWriter, public std::enable_shared_from_this<Reply> {
+// The ResponseWriter of one request: what other threads hold, posting to the I/O thread whatever they write.
+class AnswerWriter final : public ResponseWriter, public std::enable_shared_from_this<AnswerWriter> {
  public:
-  Reply(std::shared_ptr<asio::io_context> io, std::weak_ptr<Connection> connection, uint64_t request);
-  ~Reply() override;
+  AnswerWriter(std::shared_ptr<asio::io_context> io, std::weak_ptr<Connection> connection, uint64_t request);
+  ~AnswerWriter() override;
 
   void send(HttpResponse response) override;
   void begin_stream(HttpResponse head) override;

@@ -11,6 +11,7 @@
 
 #include <sys/resource.h>
 
+#include <new>
 #include <thread>
 #include <unordered_map>
 
@@ -22,7 +23,9 @@ constexpr int kBacklog = 4096;      // the kernel lowers it to net.core.somaxcon
 constexpr int kRefusedAtOnce = 64;  // connections over the limit that still get their 503
 
 asio::ip::address parse_host(const std::string& host) {
-  if (host == "localhost") return asio::ip::address_v4::loopback();
+  if (host == "localhost") {
+    return asio::ip::address_v4::loopback();
+  }
   beast::error_code error;
   const auto address = asio::ip::make_address(host, error);
   if (error) {
@@ -34,7 +37,9 @@ asio::ip::address parse_host(const std::string& host) {
 // Every connection is a file descriptor, and 1024 is a usual soft limit for all of a process's files.
 void raise_file_limit(rlim_t wanted) {
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) {
+    return;
+  }
   limit.rlim_cur = limit.rlim_max == RLIM_INFINITY ? wanted : std::min(wanted, limit.rlim_max);
   setrlimit(RLIMIT_NOFILE, &limit);
 }
@@ -61,8 +66,8 @@ class HttpServer::Impl {
               callbacks_,
               std::make_shared<std::atomic<uint64_t>>(0),
               false,
-              [this](HttpRequest request, std::shared_ptr<Reply> reply) {
-                return dispatch(std::move(request), std::move(reply));
+              [this](HttpRequest request, std::shared_ptr<AnswerWriter> writer) {
+                return dispatch(std::move(request), std::move(writer));
               },
               [this](Connection* connection) {
                 connections_.erase(connection);
@@ -78,7 +83,7 @@ class HttpServer::Impl {
     port_ = acceptor_.local_endpoint().port();
     accept();
     sweep();
-    thread_ = std::thread([this] { io_->run(); });
+    thread_ = std::thread([this] { run_io(); });
   }
 
   uint16_t port() const { return port_; }
@@ -86,18 +91,24 @@ class HttpServer::Impl {
   HttpStats stats() const { return {n_connections_, n_accepted_, n_refused_}; }
 
   void stop_accepting() {
-    if (!thread_.joinable()) return;
+    if (!thread_.joinable()) {
+      return;
+    }
     asio::post(*io_, [this] {
       host_.draining = true;
       beast::error_code ignored;
       acceptor_.close(ignored);
       retry_timer_.cancel();
-      for (const auto& connection : snapshot()) connection->drain();
+      for (const auto& connection : snapshot()) {
+        connection->drain();
+      }
     });
   }
 
   void stop(std::chrono::milliseconds grace) {
-    if (!thread_.joinable()) return;
+    if (!thread_.joinable()) {
+      return;
+    }
     stop_accepting();
     const auto deadline = Clock::now() + grace;
     while (n_connections_ > 0 && Clock::now() < deadline) {
@@ -105,7 +116,9 @@ class HttpServer::Impl {
     }
     handlers_.stop();
     asio::post(*io_, [this] {
-      for (const auto& connection : snapshot()) connection->close();
+      for (const auto& connection : snapshot()) {
+        connection->close();
+      }
       sweep_timer_.cancel();
       stopped_ = true;
       work_.reset();
@@ -117,10 +130,18 @@ class HttpServer::Impl {
   void bind(const Tcp::endpoint& where) {
     beast::error_code error;
     acceptor_.open(where.protocol(), error);
-    if (!error) acceptor_.set_option(Tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor_.bind(where, error);
-    if (!error) acceptor_.listen(kBacklog, error);
-    if (!error) return;
+    if (!error) {
+      acceptor_.set_option(Tcp::acceptor::reuse_address(true), error);
+    }
+    if (!error) {
+      acceptor_.bind(where, error);
+    }
+    if (!error) {
+      acceptor_.listen(kBacklog, error);
+    }
+    if (!error) {
+      return;
+    }
     beast::error_code ignored;
     acceptor_.close(ignored);
     const std::string address = where.address().to_string();
@@ -133,18 +154,38 @@ class HttpServer::Impl {
          error.message());
   }
 
+  // What connections cannot guard themselves, such as the allocations of Asio, must not end the program.
+  void run_io() {
+    for (bool done = false; !done;) {
+      try {
+        io_->run();
+        done = true;
+      } catch (const std::bad_alloc&) {
+        log_error("no memory left for the sockets");
+      }
+    }
+  }
+
   void accept() {
     acceptor_.async_accept([this](const beast::error_code& error, Tcp::socket socket) {
-      if (!acceptor_.is_open()) return;
+      if (!acceptor_.is_open()) {
+        return;
+      }
       if (error) {
         // Mostly out of file descriptors: the connection waits in the backlog until some are free again.
         retry_timer_.expires_after(std::chrono::milliseconds(50));
         retry_timer_.async_wait([this](const beast::error_code& cancelled) {
-          if (!cancelled) accept();
+          if (!cancelled) {
+            accept();
+          }
         });
         return;
       }
-      admit(std::move(socket));
+      try {
+        admit(std::move(socket));
+      } catch (const std::bad_alloc&) {
+        log_error("no memory left for another connection: it is closed");
+      }
       accept();
     });
   }
@@ -154,7 +195,9 @@ class HttpServer::Impl {
     const int n_now = static_cast<int>(connections_.size());
     if (n_now >= options_.limits.connections) {
       ++n_refused_;
-      if (n_now >= options_.limits.connections + kRefusedAtOnce) return;
+      if (n_now >= options_.limits.connections + kRefusedAtOnce) {
+        return;
+      }
     }
     auto connection = std::make_shared<Connection>(std::move(socket), host_);
     connections_.emplace(connection.get(), connection);
@@ -169,18 +212,22 @@ class HttpServer::Impl {
   void sweep() {
     sweep_timer_.expires_after(kSweep);
     sweep_timer_.async_wait([this](const beast::error_code& error) {
-      if (error || stopped_) return;
-      const auto now = Clock::now();
-      for (const auto& connection : snapshot()) connection->check_deadlines(now);
+      if (error || stopped_) {
+        return;
+      }
       sweep();
+      const auto now = Clock::now();
+      for (const auto& connection : snapshot()) {
+        connection->check_deadlines(now);
+      }
     });
   }
 
-  bool dispatch(HttpRequest request, std::shared_ptr<Reply> reply) {
+  bool dispatch(HttpRequest request, std::shared_ptr<AnswerWriter> writer) {
     auto shared = std::make_shared<HttpRequest>(std::move(request));
-    return handlers_.post([this, shared = std::move(shared), reply = std::move(reply)]() mutable {
+    return handlers_.post([this, shared = std::move(shared), writer = std::move(writer)]() mutable {
       try {
-        callbacks_.handle(std::move(*shared), std::move(reply));
+        callbacks_.handle(std::move(*shared), std::move(writer));
       } catch (const std::exception& error) {
         log_error("a request handler failed: {}", error.what());
       }
@@ -191,7 +238,9 @@ class HttpServer::Impl {
   std::vector<std::shared_ptr<Connection>> snapshot() const {
     std::vector<std::shared_ptr<Connection>> all;
     all.reserve(connections_.size());
-    for (const auto& [key, connection] : connections_) all.push_back(connection);
+    for (const auto& [key, connection] : connections_) {
+      all.push_back(connection);
+    }
     return all;
   }
 

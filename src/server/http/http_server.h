@@ -69,7 +69,7 @@ class HttpServer {
   uint16_t port() const;
   HttpStats stats() const;
 
-  // Takes no new connection or request; connections without a reply in progress are closed.
+  // Takes no new connection or request; connections without an answer in progress are closed.
   void stop_accepting();
   // stop_accepting(), then waits up to `grace` for the replies in progress, closes everything and joins.
   void stop(std::chrono::milliseconds grace);

@@ -10,7 +10,9 @@ char lower(char c) {
 }
 
 int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= '0' && c <= '9') {
+    return c - '0';
+  }
   c = lower(c);
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
@@ -24,7 +26,9 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
 
 std::string_view HttpRequest::header(std::string_view name) const {
   for (const Header& header : headers) {
-    if (equal_ignoring_case(header.name, name)) return header.value;
+    if (equal_ignoring_case(header.name, name)) {
+      return header.value;
+    }
   }
   return {};
 }
@@ -44,7 +48,9 @@ std::string HttpRequest::path() const {
     }
     const int high = at + 2 < raw.size() ? hex_digit(raw[at + 1]) : -1;
     const int low = at + 2 < raw.size() ? hex_digit(raw[at + 2]) : -1;
-    if (high < 0 || low < 0) return {};
+    if (high < 0 || low < 0) {
+      return {};
+    }
     path += static_cast<char>(high * 16 + low);
     at += 2;
   }

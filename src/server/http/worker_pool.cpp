@@ -15,7 +15,9 @@ WorkerPool::~WorkerPool() {
 bool WorkerPool::post(std::function<void()> task) {
   {
     const std::lock_guard lock(mutex_);
-    if (stopped_ || tasks_.size() >= max_waiting_) return false;
+    if (stopped_ || tasks_.size() >= max_waiting_) {
+      return false;
+    }
     tasks_.push_back(std::move(task));
   }
   arrived_.notify_one();
@@ -31,7 +33,9 @@ void WorkerPool::stop() {
   }
   arrived_.notify_all();
   for (std::thread& thread : threads_) {
-    if (thread.joinable()) thread.join();
+    if (thread.joinable()) {
+      thread.join();
+    }
   }
 }
 
@@ -41,7 +45,9 @@ void WorkerPool::run() {
     {
       std::unique_lock lock(mutex_);
       arrived_.wait(lock, [this] { return stopped_ || !tasks_.empty(); });
-      if (stopped_) return;
+      if (stopped_) {
+        return;
+      }
       task = std::move(tasks_.front());
       tasks_.pop_front();
     }

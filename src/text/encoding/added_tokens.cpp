@@ -6,7 +6,9 @@ namespace orfebre::text {
 
 AddedTokenFinder::AddedTokenFinder(std::span<const AddedToken> tokens, bool normalized) {
   for (const AddedToken& token : tokens) {
-    if (token.normalized != normalized) continue;
+    if (token.normalized != normalized) {
+      continue;
+    }
     by_first_byte_[static_cast<unsigned char>(token.text[0])].push_back({token.text, token.id});
     ++n_tokens_;
   }
@@ -16,11 +18,12 @@ AddedTokenFinder::AddedTokenFinder(std::span<const AddedToken> tokens, bool norm
   }
 }
 
-void AddedTokenFinder::find(std::string_view text, std::size_t begin, std::size_t end,
-                            std::vector<Match>& out) const {
-  if (empty()) return;
+void AddedTokenFinder::find(std::string_view text, size_t begin, size_t end, std::vector<Match>& out) const {
+  if (empty()) {
+    return;
+  }
   const std::string_view range = text.substr(0, end);
-  for (std::size_t pos = begin; pos < end;) {
+  for (size_t pos = begin; pos < end;) {
     const auto& entries = by_first_byte_[static_cast<unsigned char>(text[pos])];
     const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) {
       return range.substr(pos, e.text.size()) == e.text;

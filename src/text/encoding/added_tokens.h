@@ -1,6 +1,8 @@
 // Finds added tokens in text: the earliest first, of those that start together the longest.
 #pragma once
 
+#include "text/encoding/tokenizer_file.h"
+
 #include <array>
 #include <cstdint>
 #include <span>
@@ -8,15 +10,13 @@
 #include <string_view>
 #include <vector>
 
-#include "text/encoding/tokenizer_file.h"
-
 namespace orfebre::text {
 
 class AddedTokenFinder {
  public:
   struct Match {
-    std::size_t begin, end;
-    std::int32_t id;
+    size_t begin, end;
+    int32_t id;
   };
 
   AddedTokenFinder() = default;
@@ -25,15 +25,15 @@ class AddedTokenFinder {
 
   bool empty() const { return n_tokens_ == 0; }
   // Appends the matches that lie within text[begin, end), left to right, without overlap.
-  void find(std::string_view text, std::size_t begin, std::size_t end, std::vector<Match>& out) const;
+  void find(std::string_view text, size_t begin, size_t end, std::vector<Match>& out) const;
 
  private:
   struct Entry {
     std::string text;
-    std::int32_t id;
+    int32_t id;
   };
   std::array<std::vector<Entry>, 256> by_first_byte_;  // longest first
-  std::size_t n_tokens_ = 0;
+  size_t n_tokens_ = 0;
 };
 
 }  // namespace orfebre::text

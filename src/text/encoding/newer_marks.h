@@ -11,7 +11,7 @@
 namespace orfebre::text {
 
 // Inclusive ranges, in order.
-inline constexpr std::array<std::pair<std::int32_t, std::int32_t>, 69> kNewerMarks = {
+inline constexpr std::array<std::pair<int32_t, int32_t>, 69> kNewerMarks = {
     {{0x5C8, 0x5C9},     {0x7FD, 0x7FD},     {0x897, 0x89F},     {0x8CA, 0x8D3},     {0x9FE, 0x9FE},
      {0xC3C, 0xC3C},     {0xD3B, 0xD3C},     {0xEBA, 0xEBA},     {0x1715, 0x1715},   {0x1ABF, 0x1AF0},
      {0x1DF6, 0x1DFA},   {0xA82C, 0xA82C},   {0x105C9, 0x105C9}, {0x105D2, 0x105D2}, {0x105DA, 0x105DA},
@@ -27,9 +27,9 @@ inline constexpr std::array<std::pair<std::int32_t, std::int32_t>, 69> kNewerMar
      {0x1E130, 0x1E136}, {0x1E2AE, 0x1E2AE}, {0x1E2EC, 0x1E2EF}, {0x1E4EC, 0x1E4EF}, {0x1E5EE, 0x1E5EF},
      {0x1E6E3, 0x1E6E3}, {0x1E6E6, 0x1E6E6}, {0x1E6EE, 0x1E6EF}, {0x1E6F5, 0x1E6F5}}};
 
-constexpr bool is_newer_mark(std::int32_t c) {
+constexpr bool is_newer_mark(int32_t c) {
   const auto range = std::lower_bound(kNewerMarks.begin(), kNewerMarks.end(), c,
-                                      [](const auto& r, std::int32_t value) { return r.second < value; });
+                                      [](const auto& r, int32_t value) { return r.second < value; });
   return range != kNewerMarks.end() && range->first <= c;
 }
 

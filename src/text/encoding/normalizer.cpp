@@ -1,19 +1,19 @@
 #include "text/encoding/normalizer.h"
 
+#include "base/error.h"
+#include "text/encoding/newer_marks.h"
+
 #include <utf8proc.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "base/error.h"
-#include "text/encoding/newer_marks.h"
-
 namespace orfebre::text {
 namespace {
 
 // The longest canonical decomposition of one character has 4 code points.
-constexpr std::size_t kMaxDecomposition = 16;
+constexpr size_t kMaxDecomposition = 16;
 
 constexpr auto kOptions = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE);
 
@@ -39,7 +39,7 @@ void order_marks(std::vector<utf8proc_int32_t>& code_points) {
 void append_utf8(utf8proc_int32_t c, std::string& out) {
   utf8proc_uint8_t encoded[4];
   const auto n_bytes = utf8proc_encode_char(c, encoded);
-  out.append(reinterpret_cast<const char*>(encoded), static_cast<std::size_t>(n_bytes));
+  out.append(reinterpret_cast<const char*>(encoded), static_cast<size_t>(n_bytes));
 }
 
 // Orders and composes `code_points`, appends them to `out` and leaves them empty.
@@ -48,8 +48,9 @@ void append_composed(std::vector<utf8proc_int32_t>& code_points, std::string& ou
   const auto n_composed = utf8proc_normalize_utf32(
       code_points.data(), static_cast<utf8proc_ssize_t>(code_points.size()), kOptions);
   ORFEBRE_CHECK(n_composed >= 0);
-  for (utf8proc_ssize_t i = 0; i < n_composed; ++i)
-    append_utf8(code_points[static_cast<std::size_t>(i)], out);
+  for (utf8proc_ssize_t i = 0; i < n_composed; ++i) {
+    append_utf8(code_points[static_cast<size_t>(i)], out);
+  }
   code_points.clear();
 }
 
@@ -57,12 +58,12 @@ void append_composed(std::vector<utf8proc_int32_t>& code_points, std::string& ou
 void append_nfc(std::string_view text, std::string& out) {
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
   std::vector<utf8proc_int32_t> pending;  // decomposed, since the last newer mark
-  std::size_t pos = 0;
+  size_t pos = 0;
   while (pos < text.size()) {
     utf8proc_int32_t c = 0;
     const auto n_bytes = utf8proc_iterate(bytes + pos, static_cast<utf8proc_ssize_t>(text.size() - pos), &c);
     ORFEBRE_CHECK(n_bytes > 0);
-    pos += static_cast<std::size_t>(n_bytes);
+    pos += static_cast<size_t>(n_bytes);
     if (is_newer_mark(c)) {
       append_composed(pending, out);
       append_utf8(c, out);
@@ -76,19 +77,19 @@ void append_nfc(std::string_view text, std::string& out) {
   append_composed(pending, out);
 }
 
-int byte_at(std::string_view text, std::size_t i) {
+int byte_at(std::string_view text, size_t i) {
   return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
 }
 
 // Whether the character whose lead byte is at `i` is common, its own NFC, no combining mark, and never the
 // second part of a composition. False says nothing.
-bool is_surely_stable(std::string_view text, std::size_t i) {
+bool is_surely_stable(std::string_view text, size_t i) {
   const int lead = byte_at(text, i), second = byte_at(text, i + 1), third = byte_at(text, i + 2);
   switch (lead) {
     case 0xE1:  // U+1E00..1EFF: Vietnamese
       return second >= 0xB8 && second <= 0xBB;
-    case 0xE2:  // punctuation, arrows, mathematics, boxes, without U+2000, U+2001, the Ohm, Kelvin, Angstrom
-                // signs
+    // Punctuation, arrows, mathematics, boxes, without U+2000, U+2001, the Ohm, Kelvin and Angstrom signs.
+    case 0xE2:
       return (second == 0x80 && third > 0x81) || second == 0x81 || second == 0x82 ||
              (second >= 0x85 && second <= 0x8B) || (second >= 0x8D && second <= 0xAA);
     case 0xE3:  // kana and CJK punctuation, without their marks
@@ -106,12 +107,14 @@ bool is_surely_stable(std::string_view text, std::size_t i) {
 }
 
 // The first character from `pos` on that may not be stable, or the text's size.
-std::size_t find_unsure(std::string_view text, std::size_t pos) {
-  while (pos < text.size() && is_surely_stable(text, pos)) ++pos;
+size_t find_unsure(std::string_view text, size_t pos) {
+  while (pos < text.size() && is_surely_stable(text, pos)) {
+    ++pos;
+  }
   return pos;
 }
 
-bool is_ascii(std::string_view text, std::size_t i) {
+bool is_ascii(std::string_view text, size_t i) {
   return byte_at(text, i) < 0x80;
 }
 
@@ -124,18 +127,26 @@ bool is_surely_nfc(std::string_view text) {
 std::string to_nfc(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  std::size_t pos = 0;
+  size_t pos = 0;
   for (;;) {
     // No composition crosses into an ASCII character, so a region from one to before the next stands alone.
-    const std::size_t unsure = find_unsure(text, pos);
-    std::size_t begin = unsure, end = unsure;
+    const size_t unsure = find_unsure(text, pos);
+    size_t begin = unsure, end = unsure;
     if (unsure < text.size()) {
-      while (begin > pos && !is_ascii(text, begin - 1)) --begin;
-      if (begin > pos) --begin;
-      while (end < text.size() && !is_ascii(text, end)) ++end;
+      while (begin > pos && !is_ascii(text, begin - 1)) {
+        --begin;
+      }
+      if (begin > pos) {
+        --begin;
+      }
+      while (end < text.size() && !is_ascii(text, end)) {
+        ++end;
+      }
     }
     out.append(text, pos, begin - pos);
-    if (begin == text.size()) return out;
+    if (begin == text.size()) {
+      return out;
+    }
     append_nfc(text.substr(begin, end - begin), out);
     pos = end;
   }

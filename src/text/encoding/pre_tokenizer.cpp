@@ -1,12 +1,12 @@
 #include "text/encoding/pre_tokenizer.h"
 
+#include "base/error.h"
+
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
 #include <new>
 #include <string>
-
-#include "base/error.h"
 
 namespace orfebre::text {
 namespace {
@@ -39,7 +39,9 @@ PreTokenizer::PreTokenizer() : code_(std::make_unique<Code>()) {
   // Without a JIT on this processor matching still works, slower.
   pcre2_jit_compile(code_->code, PCRE2_JIT_COMPLETE);
   code_->context = pcre2_match_context_create(nullptr);
-  if (code_->context == nullptr) throw std::bad_alloc();
+  if (code_->context == nullptr) {
+    throw std::bad_alloc();
+  }
   // The interpreter counts every backtrack of a long run of white space; the expression itself is linear.
   pcre2_set_match_limit(code_->context, UINT32_MAX);
 }
@@ -51,14 +53,16 @@ PreTokenizer::~PreTokenizer() {
 
 PreTokenizer::Matcher::Matcher(const PreTokenizer& owner)
     : owner_(owner), match_data_(pcre2_match_data_create_from_pattern(owner.code_->code, nullptr)) {
-  if (match_data_ == nullptr) throw std::bad_alloc();
+  if (match_data_ == nullptr) {
+    throw std::bad_alloc();
+  }
 }
 
 PreTokenizer::Matcher::~Matcher() {
   pcre2_match_data_free(static_cast<pcre2_match_data*>(match_data_));
 }
 
-std::size_t PreTokenizer::Matcher::next_end(std::string_view text, std::size_t pos) {
+size_t PreTokenizer::Matcher::next_end(std::string_view text, size_t pos) {
   auto* data = static_cast<pcre2_match_data*>(match_data_);
   const auto* subject = reinterpret_cast<PCRE2_SPTR>(text.data());
   int n = pcre2_match(owner_.code_->code, subject, text.size(), pos, PCRE2_NO_UTF_CHECK, data,
@@ -67,8 +71,12 @@ std::size_t PreTokenizer::Matcher::next_end(std::string_view text, std::size_t p
     n = pcre2_match(owner_.code_->code, subject, text.size(), pos, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, data,
                     owner_.code_->context);
   }
-  if (n == PCRE2_ERROR_NOMATCH) return text.size();
-  if (n < 0) fail(ErrorKind::kInternal, "PCRE2 error {} while splitting text", n);
+  if (n == PCRE2_ERROR_NOMATCH) {
+    return text.size();
+  }
+  if (n < 0) {
+    fail(ErrorKind::kInternal, "PCRE2 error {} while splitting text", n);
+  }
   const PCRE2_SIZE* range = pcre2_get_ovector_pointer(data);
   // Text before a match would be a piece of its own.
   return range[0] > pos ? range[0] : range[1];

@@ -24,9 +24,9 @@ class PreTokenizer {
   template <typename F>
   void split(std::string_view text, F&& piece) const {
     Matcher matcher(*this);
-    std::size_t pos = 0;
+    size_t pos = 0;
     while (pos < text.size()) {
-      const std::size_t end = matcher.next_end(text, pos);
+      const size_t end = matcher.next_end(text, pos);
       piece(text.substr(pos, end - pos));
       pos = end;
     }
@@ -42,7 +42,7 @@ class PreTokenizer {
     Matcher(const Matcher&) = delete;
     Matcher& operator=(const Matcher&) = delete;
     // Where the piece that starts at `pos` ends; always past `pos`.
-    std::size_t next_end(std::string_view text, std::size_t pos);
+    size_t next_end(std::string_view text, size_t pos);
 
    private:
     const PreTokenizer& owner_;

@@ -1,17 +1,17 @@
 // Reads tokenizer.json into plain data, checking everything that the encoder relies on.
 #pragma once
 
+#include "text/encoding/bpe.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "text/encoding/bpe.h"
-
 namespace orfebre::text {
 
 struct AddedToken {
-  std::int32_t id;
+  int32_t id;
   std::string text;
   bool special;     // hidden from replies
   bool normalized;  // matched after NFC instead of on the raw text
@@ -21,7 +21,7 @@ struct TokenizerFile {
   std::vector<Bpe::Token> tokens;  // base vocabulary, without the added tokens
   std::vector<Bpe::Merge> merges;
   std::vector<AddedToken> added;
-  std::int32_t n_ids = 0;  // one past the highest id
+  int32_t n_ids = 0;  // one past the highest id
 };
 
 // Throws Error (kBadCheckpoint) with the place in the file, what was expected and what was found: damaged

@@ -1,3 +1,5 @@
+"""What the tests of the commands share: a terminal."""
+
 import sys
 from pathlib import Path
 

@@ -38,3 +38,9 @@ def test_reference_backend(binary):
 
 def test_more_tokens_than_the_model_has(binary):
     assert_one_sentence(run(binary, "bench", "--context", "8190", *QUICK), 2, "8192")
+
+
+def test_decode_alone(binary):
+    result = run(binary, "bench", "--json", "--prefill", "0", "--decode", "3", "--repeat", "1")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["measurements"][0]["decode_tokens_per_second"]["median"] > 0

@@ -1,5 +1,8 @@
 """`orfebre chat` on a pseudo-terminal, as a person uses it, and with piped input."""
 
+import os
+import signal
+
 from cli_tools import run
 
 GREEDY = ["chat", "--temperature", "0", "--no-think"]
@@ -77,3 +80,12 @@ def test_a_message_over_the_context_does_not_end_the_program(binary):
     result = run(binary, *GREEDY, "--context", "1024", input="word " * 3000 + "\nWhat is 27 + 15?\n")
     assert result.returncode == 0, result.stderr
     assert "/clear" in result.stdout and "42" in result.stdout
+
+
+def test_sigterm_ends_the_reply_and_the_program(terminal):
+    chat = terminal(*GREEDY)
+    chat.expect(r"> ")
+    chat.type("Count from 1 to 200.\r")
+    chat.expect(r"3, 4")
+    os.kill(chat.pid, signal.SIGTERM)
+    assert chat.wait() == 0

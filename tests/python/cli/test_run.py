@@ -1,8 +1,11 @@
 """`orfebre run`: replies, where they go, and every way in which a model can be refused."""
 
 import json
+import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -157,3 +160,53 @@ def test_prompt_longer_than_the_context(binary):
 def test_empty_prompt_is_answered(binary):
     result = run(binary, "run", "--temperature", "0", "--max-tokens", "4", "")
     assert result.returncode == 0, result.stderr
+
+
+LONG = ["run", "--temperature", "0", "--no-think", "Count from 1 to 200."]
+
+
+def test_a_reader_that_leaves_ends_the_program(binary):
+    with subprocess.Popen([binary, *LONG], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+        assert program.stdout.read(4) == b"1, 2"
+        program.stdout.close()
+        assert program.wait(20) == -signal.SIGPIPE
+        assert program.stderr.read() == b""  # the statistics of a whole reply would be here
+
+
+@pytest.mark.parametrize("command", [LONG, ["tokenize", "hello"], ["inspect"], ["--help"]])
+def test_output_that_cannot_be_written_is_an_error(binary, command):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        result = subprocess.run([binary, *command], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+                                check=False)
+    assert result.returncode == 1
+    assert result.stderr.startswith("orfebre: ") and "No space left" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_starts_without_standard_descriptors(binary, closed):
+    command = f'"$0" run --temperature 0 --no-think -n 3 {QUESTION!r} {closed} && "$0" chat --no-think {closed}'
+    result = subprocess.run(["sh", "-c", command, str(binary)], capture_output=True, text=True, timeout=60,
+                            stdin=subprocess.DEVNULL, check=False)
+    assert result.returncode == 0, result
+
+
+def test_too_many_threads_for_the_system(binary):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+
+    result = run(binary, "run", "--threads", "1024", QUESTION, preexec_fn=limit)
+    assert_one_sentence(result, 1, "threads", "ask for fewer")
+
+
+@pytest.mark.parametrize("option", ["--max-tokens", "--context"])
+def test_a_number_below_its_range(binary, option):
+    result = run(binary, "run", option, "0", QUESTION)
+    assert_one_sentence(result, 2, option, "2147483647")
+
+
+def test_a_tokenizer_that_is_no_regular_file(binary, copied_model):
+    (copied_model / "tokenizer.json").unlink()
+    os.mkfifo(copied_model / "tokenizer.json")
+    result = run(binary, "run", "--model", str(copied_model), QUESTION)
+    assert_one_sentence(result, 1, "tokenizer.json", "regular file")

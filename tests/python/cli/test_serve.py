@@ -56,6 +56,10 @@ def test_remote_address_needs_a_key(binary):
     assert result.returncode == 2 and "key" in result.stderr
 
 
+def test_an_empty_key_is_no_key(binary):
+    assert_one_sentence(run(binary, "serve", "--host", "0.0.0.0", "--port", "0", "--api-key", ""), 2, "--api-key")
+
+
 def test_no_text_in_logs(serve):
     server = serve()
     marker = "zanahoria-escarlata"

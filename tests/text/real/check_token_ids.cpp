@@ -1,10 +1,10 @@
 // check_token_ids TOKENIZER STRINGS IDS: encodes every string of a fixture and compares with the ids given.
 // For vocabularies that are too large to commit. Prints a count; exits 1 if any string differs.
-#include <cstdio>
-#include <exception>
-
 #include "text/fixture.h"
 #include "text/tokenizer.h"
+
+#include <cstdio>
+#include <exception>
 
 int main(int argc, char** argv) try {
   using namespace orfebre::text;
@@ -19,8 +19,8 @@ int main(int argc, char** argv) try {
     std::fprintf(stderr, "%zu strings, but %zu lists of ids\n", strings.size(), ids.size());
     return 2;
   }
-  std::size_t n_equal = 0;
-  for (std::size_t i = 0; i < strings.size(); ++i) {
+  size_t n_equal = 0;
+  for (size_t i = 0; i < strings.size(); ++i) {
     // Twice: the second time from what the first has cached.
     if (tokenizer.encode(strings[i]) == ids[i] && tokenizer.encode(strings[i]) == ids[i]) {
       ++n_equal;

@@ -1,12 +1,12 @@
-// Attention over absolute blocks of 64 tokens, folded in order: each block gives its largest score m, the sum l
-// of e^(score - m) and the values weighted by them, computed without regard to the blocks before; then
+// Attention over absolute blocks of 64 tokens, folded in order: each block gives its largest score m, the sum
+// l of e^(score - m) and the values weighted by them, computed without regard to the blocks before; then
 //   M' = max(M, m); L = L e^(M - M') + l e^(m - M'); A = A e^(M - M') + a e^(m - M').
 // So a row's result is the same whatever rows run beside it and however blocks are spread.
 
 constexpr int kHeads = kHeadsPerKvHead;
 constexpr int kRunTokens = 16;
-constexpr int kScoreHeads = kAccumulators >= 8 ? 8 : 4;          // query heads a pass over K
-constexpr int kValueVectors = kAccumulators >= 16 ? 2 : 1;       // vectors of 16 dims a pass over V
+constexpr int kScoreHeads = kAccumulators >= 8 ? 8 : 4;     // query heads a pass over K
+constexpr int kValueVectors = kAccumulators >= 16 ? 2 : 1;  // vectors of 16 dims a pass over V
 constexpr int kValueHeads = kAccumulators / kValueVectors < 8 ? kAccumulators / kValueVectors : 8;
 
 // Scores, then weights, of one row's heads with one block.
@@ -29,8 +29,7 @@ inline void score_run(BlockScores& s, int run, const float* q, const uint16_t* k
     }
     for (int d = 0; d < kHeadDim; ++d) {
       const F key = load_f16(keys + d * kRunTokens);
-      _mm_prefetch(reinterpret_cast<const char*>(values + (run * kRunTokens + d / 16) * kHeadDim + d % 16 * 16),
-                   _MM_HINT_T0);
+      prefetch(values + (run * kRunTokens + d / 16) * kHeadDim + d % 16 * 16);
 #pragma GCC unroll 8
       for (int h = 0; h < kScoreHeads; ++h) {
         sums[h] = fma(splat(q[(first + h) * kHeadDim + d]), key, sums[h]);
@@ -68,8 +67,8 @@ inline void block_weights(BlockScores& s, const float* q, const uint16_t* keys, 
   }
 }
 
-// out [8, 256] = weights times V. Only the tokens that exist are read. `next` is the K that will be read next:
-// it is fetched into the cache meanwhile.
+// out [8, 256] = weights times V. Only the tokens that exist are read. `next` is the K that will be read
+// next: it is fetched into the cache meanwhile.
 inline void weigh_values(float* out, const BlockScores& s, const uint16_t* values, const uint16_t* next,
                          int n_tokens) {
   for (int first = 0; first < kHeads; first += kValueHeads) {
@@ -88,8 +87,7 @@ inline void weigh_values(float* out, const BlockScores& s, const uint16_t* value
         for (int j = 0; j < kValueVectors; ++j) {
           value[j] = load_f16(values + t * kHeadDim + d + 16 * j);
         }
-        _mm_prefetch(reinterpret_cast<const char*>(next + (d / (16 * kValueVectors) * kBlockTokens + t) * 32),
-                     _MM_HINT_T1);
+        prefetch_second_level(next + (d / (16 * kValueVectors) * kBlockTokens + t) * 32);
 #pragma GCC unroll 8
         for (int h = 0; h < kValueHeads; ++h) {
           const F weight = splat(s.weight[first + h][t]);
@@ -184,8 +182,8 @@ void attend(const AttendArgs& args) {
     for (int r = 0; r < args.n_rows; ++r) {
       const int n_tokens = tokens_seen(args.first_position + r, block);
       if (n_tokens > 0) {
-        compute_partial(block_partial, args.q + static_cast<uint64_t>(r) * args.stride, head_of(args, block), next,
-                        n_tokens);
+        compute_partial(block_partial, args.q + static_cast<uint64_t>(r) * args.stride, head_of(args, block),
+                        next, n_tokens);
         fold_partial(rows[r], block_partial);
       }
     }

@@ -81,7 +81,8 @@ float largest(const float* x, int n) {
   const F infinity = splat(__builtin_inff());
   F peak = splat(-__builtin_inff());
   for_padded(x, n, [&](F part, int) {
-    peak = larger(where_less(part, infinity, part, infinity), peak);  // NaN is not less: it counts as infinity
+    peak =
+        larger(where_less(part, infinity, part, infinity), peak);  // NaN is not less: it counts as infinity
   });
   return largest_lane(peak);
 }
@@ -90,9 +91,8 @@ double sum_exp(const float* x, int n, float shift, float divisor) {
   double total = 0;
   for (int first = 0; first < n; first += 1024) {
     F sum = zero();
-    for_padded(x + first, smaller_of(1024, n - first), [&](F part, int) {
-      sum = sum + exponential((part - splat(shift)) / splat(divisor));
-    });
+    for_padded(x + first, smaller_of(1024, n - first),
+               [&](F part, int) { sum = sum + exponential((part - splat(shift)) / splat(divisor)); });
     total += static_cast<double>(sum_lanes(sum));
   }
   return total;

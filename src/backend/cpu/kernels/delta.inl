@@ -20,7 +20,8 @@ inline const float* conv_row(const DeltaHeadArgs& args, int t, uint64_t at) {
   if (t >= 0) {
     return args.qkv + static_cast<uint64_t>(t) * args.channels + at;
   }
-  return args.conv_in == nullptr ? kZeroHead : args.conv_in + static_cast<uint64_t>(3 + t) * args.channels + at;
+  return args.conv_in == nullptr ? kZeroHead
+                                 : args.conv_in + static_cast<uint64_t>(3 + t) * args.channels + at;
 }
 
 // out [128] = silu(sum of 4 taps) of the channels from `at` on.
@@ -47,7 +48,8 @@ inline void l2_norm(float* x, float scale, float epsilon) {
   }
 }
 
-// beta = sigmoid(b); decay = e^g, g = -e^A_log softplus(a + dt_bias): 0 at the least, never NaN for finite input.
+// beta = sigmoid(b); decay = e^g, g = -e^A_log softplus(a + dt_bias): 0 at the least, never NaN for finite
+// input.
 inline void compute_gates(DeltaBlock& block, const DeltaHeadArgs& args, int first, int n_rows) {
   alignas(64) float a[kDeltaBlock] = {};
   alignas(64) float b[kDeltaBlock] = {};
@@ -62,8 +64,11 @@ inline void compute_gates(DeltaBlock& block, const DeltaHeadArgs& args, int firs
 }
 
 // to = decay * from + k d^T with d = beta (v - decay * from^T k); o = to^T q; for one strip of 32 columns.
-inline void delta_step(float* to, const float* from, float* o, const float* q, const float* k, const float* v,
-                       float decay, float beta) {
+// `ahead` is the state that will be read next, fetched meanwhile. kPastCache: `to` is not read again soon and
+// goes straight to memory, which saves reading its old lines first.
+template <bool kPastCache>
+inline void delta_step(float* to, const float* from, const float* ahead, float* o, const float* q,
+                       const float* k, const float* v, float decay, float beta) {
   const F decays = splat(decay);
   F recalled[2][2] = {{zero(), zero()}, {zero(), zero()}};
   for (int i = 0; i < kDeltaDim; i += 2) {
@@ -85,8 +90,15 @@ inline void delta_step(float* to, const float* from, float* o, const float* q, c
       const F query = splat(q[i + j]);
       const F s0 = fma(key, d0, decays * load(from + at));
       const F s1 = fma(key, d1, decays * load(from + at + 16));
-      store(to + at, s0);
-      store(to + at + 16, s1);
+      prefetch(ahead + at);
+      prefetch(ahead + at + 16);
+      if (kPastCache) {
+        store_past_cache(to + at, s0);
+        store_past_cache(to + at + 16, s1);
+      } else {
+        store(to + at, s0);
+        store(to + at + 16, s1);
+      }
       out[j][0] = fma(query, s0, out[j][0]);
       out[j][1] = fma(query, s1, out[j][1]);
     }
@@ -100,17 +112,28 @@ inline float* state_after(const DeltaHeadArgs& args, int n) {
   return n <= args.accepted_rows ? args.state_out : args.refused_state;
 }
 
+inline bool is_line_aligned(const float* p) {
+  return reinterpret_cast<uintptr_t>(p) % 64 == 0;
+}
+
 inline void run_strips(DeltaBlock& block, const DeltaHeadArgs& args, int first, int n_rows) {
+  const bool past_cache = args.n_rows == 1 && is_line_aligned(args.state_out);
   for (int strip = 0; strip < kDeltaDim / kStripColumns; ++strip) {
     const int column = strip * kStripColumns;
     for (int t = 0; t < n_rows; ++t) {
       const int done = first + t;
       const float* const from =
-          (done == 0 && args.state_in != nullptr ? args.state_in : state_after(args, done)) + strip * kStripFloats;
+          (done == 0 && args.state_in != nullptr ? args.state_in : state_after(args, done)) +
+          strip * kStripFloats;
       float* const to = state_after(args, done + 1) + strip * kStripFloats;
-      delta_step(to, from, block.o[t] + column, block.q[t], block.k[t], block.v[t] + column, block.decay[t],
-                 block.beta[t]);
+      const float* const ahead = done == 0 ? from + kStripFloats : from;
+      const auto step = past_cache ? delta_step<true> : delta_step<false>;
+      step(to, from, ahead, block.o[t] + column, block.q[t], block.k[t], block.v[t] + column, block.decay[t],
+           block.beta[t]);
     }
+  }
+  if (past_cache) {
+    finish_stores();
   }
 }
 

@@ -7,7 +7,10 @@
 
 namespace orfebre::cpu {
 namespace {
+// Each file uses the words of those before it.
+// clang-format off
 #include "backend/cpu/kernels/lanes_avx512.inl"
+#include "backend/cpu/kernels/lanes_x86.inl"
 #include "backend/cpu/kernels/math.inl"
 #include "backend/cpu/kernels/gemm.inl"
 #include "backend/cpu/kernels/delta.inl"
@@ -16,6 +19,7 @@ namespace {
 
 constexpr const char* kName = "avx512-vnni";
 #include "backend/cpu/kernels/table.inl"
+// clang-format on
 }  // namespace
 
 const Kernels& avx512_kernels() {

@@ -10,21 +10,47 @@ struct I {  // 16 32-bit integers
 
 constexpr int kAccumulators = 4;
 
-inline F zero() { return {_mm256_setzero_ps(), _mm256_setzero_ps()}; }
-inline F splat(float x) { return {_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
-inline F load(const float* p) { return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
+inline F zero() {
+  return {_mm256_setzero_ps(), _mm256_setzero_ps()};
+}
+inline F splat(float x) {
+  return {_mm256_set1_ps(x), _mm256_set1_ps(x)};
+}
+inline F load(const float* p) {
+  return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)};
+}
 inline void store(float* p, F x) {
   _mm256_storeu_ps(p, x.a);
   _mm256_storeu_ps(p + 8, x.b);
 }
-inline F operator+(F a, F b) { return {_mm256_add_ps(a.a, b.a), _mm256_add_ps(a.b, b.b)}; }
-inline F operator-(F a, F b) { return {_mm256_sub_ps(a.a, b.a), _mm256_sub_ps(a.b, b.b)}; }
-inline F operator*(F a, F b) { return {_mm256_mul_ps(a.a, b.a), _mm256_mul_ps(a.b, b.b)}; }
-inline F operator/(F a, F b) { return {_mm256_div_ps(a.a, b.a), _mm256_div_ps(a.b, b.b)}; }
-inline F fma(F a, F b, F c) { return {_mm256_fmadd_ps(a.a, b.a, c.a), _mm256_fmadd_ps(a.b, b.b, c.b)}; }
-inline F fma_neg(F a, F b, F c) { return {_mm256_fnmadd_ps(a.a, b.a, c.a), _mm256_fnmadd_ps(a.b, b.b, c.b)}; }
-inline F larger(F a, F b) { return {_mm256_max_ps(a.a, b.a), _mm256_max_ps(a.b, b.b)}; }
-inline F smaller(F a, F b) { return {_mm256_min_ps(a.a, b.a), _mm256_min_ps(a.b, b.b)}; }
+inline void store_past_cache(float* p, F x) {
+  _mm256_stream_ps(p, x.a);
+  _mm256_stream_ps(p + 8, x.b);
+}
+inline F operator+(F a, F b) {
+  return {_mm256_add_ps(a.a, b.a), _mm256_add_ps(a.b, b.b)};
+}
+inline F operator-(F a, F b) {
+  return {_mm256_sub_ps(a.a, b.a), _mm256_sub_ps(a.b, b.b)};
+}
+inline F operator*(F a, F b) {
+  return {_mm256_mul_ps(a.a, b.a), _mm256_mul_ps(a.b, b.b)};
+}
+inline F operator/(F a, F b) {
+  return {_mm256_div_ps(a.a, b.a), _mm256_div_ps(a.b, b.b)};
+}
+inline F fma(F a, F b, F c) {
+  return {_mm256_fmadd_ps(a.a, b.a, c.a), _mm256_fmadd_ps(a.b, b.b, c.b)};
+}
+inline F fma_neg(F a, F b, F c) {
+  return {_mm256_fnmadd_ps(a.a, b.a, c.a), _mm256_fnmadd_ps(a.b, b.b, c.b)};
+}
+inline F larger(F a, F b) {
+  return {_mm256_max_ps(a.a, b.a), _mm256_max_ps(a.b, b.b)};
+}
+inline F smaller(F a, F b) {
+  return {_mm256_min_ps(a.a, b.a), _mm256_min_ps(a.b, b.b)};
+}
 inline F magnitude(F a) {
   const __m256 sign = _mm256_set1_ps(-0.0f);
   return {_mm256_andnot_ps(sign, a.a), _mm256_andnot_ps(sign, a.b)};
@@ -43,26 +69,43 @@ inline uint32_t at_least_lanes(F a, F b) {
   return lanes_of(_mm256_cmp_ps(a.a, b.a, _CMP_GE_OQ), _mm256_cmp_ps(a.b, b.b, _CMP_GE_OQ));
 }
 
-inline I to_int(F a) { return {_mm256_cvtps_epi32(a.a), _mm256_cvtps_epi32(a.b)}; }
-inline F to_float(I a) { return {_mm256_cvtepi32_ps(a.a), _mm256_cvtepi32_ps(a.b)}; }
+inline I to_int(F a) {
+  return {_mm256_cvtps_epi32(a.a), _mm256_cvtps_epi32(a.b)};
+}
+inline F to_float(I a) {
+  return {_mm256_cvtepi32_ps(a.a), _mm256_cvtepi32_ps(a.b)};
+}
 inline F round_nearest(F a) {
   return {_mm256_round_ps(a.a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC),
           _mm256_round_ps(a.b, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
 }
-inline I operator+(I a, I b) { return {_mm256_add_epi32(a.a, b.a), _mm256_add_epi32(a.b, b.b)}; }
-inline I operator-(I a, I b) { return {_mm256_sub_epi32(a.a, b.a), _mm256_sub_epi32(a.b, b.b)}; }
-inline I splat_int(int x) { return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)}; }
+inline I operator+(I a, I b) {
+  return {_mm256_add_epi32(a.a, b.a), _mm256_add_epi32(a.b, b.b)};
+}
+inline I operator-(I a, I b) {
+  return {_mm256_sub_epi32(a.a, b.a), _mm256_sub_epi32(a.b, b.b)};
+}
+inline I splat_int(int x) {
+  return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)};
+}
 template <int n>
-inline I shift_left(I a) { return {_mm256_slli_epi32(a.a, n), _mm256_slli_epi32(a.b, n)}; }
+inline I shift_left(I a) {
+  return {_mm256_slli_epi32(a.a, n), _mm256_slli_epi32(a.b, n)};
+}
 template <int n>
-inline I shift_right(I a) { return {_mm256_srai_epi32(a.a, n), _mm256_srai_epi32(a.b, n)}; }
-inline F as_float(I a) { return {_mm256_castsi256_ps(a.a), _mm256_castsi256_ps(a.b)}; }
+inline I shift_right(I a) {
+  return {_mm256_srai_epi32(a.a, n), _mm256_srai_epi32(a.b, n)};
+}
+inline F as_float(I a) {
+  return {_mm256_castsi256_ps(a.a), _mm256_castsi256_ps(a.b)};
+}
 inline void store_bytes(int8_t* p, I a) {
   // Keep the low bytes only, so that the saturating packs change nothing.
   const __m256i byte = _mm256_set1_epi32(255);
   const __m256i words = _mm256_packus_epi32(_mm256_and_si256(a.a, byte), _mm256_and_si256(a.b, byte));
   const __m256i ordered = _mm256_permute4x64_epi64(words, 0xd8);
-  const __m128i bytes = _mm_packus_epi16(_mm256_castsi256_si128(ordered), _mm256_extracti128_si256(ordered, 1));
+  const __m128i bytes =
+      _mm_packus_epi16(_mm256_castsi256_si128(ordered), _mm256_extracti128_si256(ordered, 1));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p), bytes);
 }
 
@@ -86,8 +129,12 @@ inline F lane_numbers() {
   return {_mm256_setr_ps(0, 1, 2, 3, 4, 5, 6, 7), _mm256_setr_ps(8, 9, 10, 11, 12, 13, 14, 15)};
 }
 
-inline __m256 low_half(F a) { return a.a; }
-inline __m256 high_half(F a) { return a.b; }
+inline __m256 low_half(F a) {
+  return a.a;
+}
+inline __m256 high_half(F a) {
+  return a.b;
+}
 
 inline __m256i splat_quad(const int8_t* x) {
   int quad;
@@ -102,9 +149,12 @@ struct HalfSums {
   __m256i high_first, high_second, low;
 };
 
-inline void clear(HalfSums& s) { s.high_first = s.high_second = s.low = _mm256_setzero_si256(); }
+inline void clear(HalfSums& s) {
+  s.high_first = s.high_second = s.low = _mm256_setzero_si256();
+}
 
-inline void add_quads(HalfSums& s, __m256i first, __m256i second, const int8_t* x, int first_at, int second_at) {
+inline void add_quads(HalfSums& s, __m256i first, __m256i second, const int8_t* x, int first_at,
+                      int second_at) {
   s.high_first = _mm256_add_epi16(s.high_first, _mm256_maddubs_epi16(first, splat_quad(x + first_at)));
   s.high_second = _mm256_add_epi16(s.high_second, _mm256_maddubs_epi16(second, splat_quad(x + second_at)));
   s.low = _mm256_add_epi16(s.low, _mm256_maddubs_epi16(first, splat_quad(x + 64 + first_at)));
@@ -114,7 +164,8 @@ inline void add_quads(HalfSums& s, __m256i first, __m256i second, const int8_t* 
 // 128 * high + low in 32 bits.
 inline __m256i total(const HalfSums& s) {
   const __m256i ones = _mm256_set1_epi16(1);
-  const __m256i high = _mm256_add_epi32(_mm256_madd_epi16(s.high_first, ones), _mm256_madd_epi16(s.high_second, ones));
+  const __m256i high =
+      _mm256_add_epi32(_mm256_madd_epi16(s.high_first, ones), _mm256_madd_epi16(s.high_second, ones));
   return _mm256_add_epi32(_mm256_slli_epi32(high, 7), _mm256_madd_epi16(s.low, ones));
 }
 

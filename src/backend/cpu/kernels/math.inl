@@ -1,22 +1,5 @@
 // Elementwise functions and reductions in 16 lanes, and the kernels made of them alone.
 
-// The one order in which 16 lanes are added.
-inline float sum_lanes(F x) {
-  const __m256 eight = _mm256_add_ps(low_half(x), high_half(x));
-  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
-  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
-  return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
-}
-
-inline float largest_lane(F x) {
-  const __m256 eight = _mm256_max_ps(low_half(x), high_half(x));
-  const __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
-  const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
-  return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
-}
-
-inline float square_root(float x) { return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(x))); }
-
 // e^x = 2^n e^r, n = round(x / ln 2), |r| <= ln(2) / 2, e^r by its Taylor series to r^7 / 7! (remainder under
 // 6e-9). Within 1.5 units in the last place over [-87.3, 88]; 0 below, e^88 above, NaN for NaN; 1 at 0.
 inline F exponential(F x) {
@@ -39,8 +22,12 @@ inline F exponential(F x) {
   return where_less(x, lowest, zero(), series * power);
 }
 
-inline F sigmoid(F x) { return splat(1.0f) / (splat(1.0f) + exponential(zero() - x)); }
-inline F silu(F x) { return x / (splat(1.0f) + exponential(zero() - x)); }
+inline F sigmoid(F x) {
+  return splat(1.0f) / (splat(1.0f) + exponential(zero() - x));
+}
+inline F silu(F x) {
+  return x / (splat(1.0f) + exponential(zero() - x));
+}
 
 // ln(1 + e^x) = max(x, 0) + ln(1 + t), t = e^-|x| in (0, 1]; ln(1 + t) = 2 atanh(s), s = t / (2 + t) <= 1/3,
 // by its series to s^15 (remainder under 1e-9). Equal to x from 20 on, as the switch at 20 elsewhere gives.
@@ -83,8 +70,8 @@ void rms_norm(float* out, const float* x, const float* weight, int n) {
   }
 }
 
-// One group: step = max|x| / 16256, codes are the nearest multiples. NaN and infinity reach the result through
-// the sum, which multiplies the weights' biases.
+// One group: step = max|x| / 16256, codes are the nearest multiples. NaN and infinity reach the result
+// through the sum, which multiplies the weights' biases.
 inline void quantize_group(int8_t* codes, float& step, float& sum, const float* x) {
   const F parts[4] = {load(x), load(x + 16), load(x + 32), load(x + 48)};
   const F peaks = larger(larger(magnitude(parts[0]), magnitude(parts[1])),

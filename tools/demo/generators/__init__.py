@@ -1,0 +1,1 @@
+"""Everything that makes the demo model's text. Standard library only."""
