@@ -53,6 +53,16 @@ Range range_of(VectorRole role) {
   }
 }
 
+uint64_t seed_of(ShapeId shape) {
+  switch (shape) {
+    case ShapeId::kDemo: return kDemoSeed;
+    case ShapeId::kSlice: return kSliceSeed;
+    case ShapeId::kQwen36: return kQwen36Seed;
+    case ShapeId::kProbe: break;
+  }
+  return kProbeSeed;
+}
+
 uint64_t size_of(const MatrixSpec& spec) {
   return static_cast<uint64_t>(spec.n_matrices) * static_cast<uint64_t>(spec.n_out) *
          static_cast<uint64_t>(spec.n_in);
@@ -61,13 +71,9 @@ uint64_t size_of(const MatrixSpec& spec) {
 }  // namespace
 
 RandomWeights::RandomWeights(ShapeId shape, uint64_t seed)
-    : shape_(shape == ShapeId::kProbe  ? describe<Probe>()
-             : shape == ShapeId::kDemo ? describe<Demo>()
-                                       : describe<Qwen36>()),
-      seed_(seed) {}
+    : shape_(with_shape(shape, []<class Shape>() { return describe<Shape>(); })), seed_(seed) {}
 
-RandomWeights::RandomWeights(ShapeId shape)
-    : RandomWeights(shape, shape == ShapeId::kProbe ? kProbeSeed : kDemoSeed) {}
+RandomWeights::RandomWeights(ShapeId shape) : RandomWeights(shape, seed_of(shape)) {}
 
 int RandomWeights::matrix_bits(const MatrixSpec& spec) const {
   return spec.role == MatrixRole::kRouter || spec.role == MatrixRole::kSharedGate ? 8 : 4;

@@ -14,11 +14,13 @@ namespace orfebre::test {
 // The seeds that tests/data/model was made with.
 constexpr uint64_t kProbeSeed = 1;
 constexpr uint64_t kDemoSeed = 2;
+constexpr uint64_t kSliceSeed = 3;
+constexpr uint64_t kQwen36Seed = 4;
 
 class RandomWeights final : public WeightSource {
  public:
   RandomWeights(ShapeId shape, uint64_t seed);
-  // The weights of tests/data/model's fixture of this shape (Probe or Demo).
+  // The weights of tests/data/model's fixture of this shape.
   explicit RandomWeights(ShapeId shape);
 
   const ShapeInfo& shape() const override { return shape_; }
