@@ -11,6 +11,10 @@ program=build/release/src/cli/orfebre
 url=http://127.0.0.1:$port
 question="What is 27 + 15?"
 
+if [[ ! $port =~ ^[0-9]{1,5}$ ]] || ((10#$port < 1 || 10#$port > 65535)); then
+  echo "PORT=$port is not a port; choose a number from 1 to 65535, for example PORT=8080." >&2
+  exit 2
+fi
 if (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
   echo "Port $port is in use; choose another one with PORT=, for example PORT=$((port + 1)) make run." >&2
   exit 2
@@ -21,7 +25,7 @@ if [[ ! -x $program ]]; then
 fi
 scripts/build.sh release orfebre
 
-log=build/release/server.log
+log=build/release/server-$port.log # one a port: a second server leaves the first one's alone
 "$program" serve --port "$port" 2>"$log" &
 server=$!
 stop_server() {

@@ -45,11 +45,20 @@ install_debian() {
     fi
     sudo=(sudo)
   fi
-  echo "Installing with apt-get${sudo[*]:+ through sudo}: ${missing[*]}"
-  local quiet=(-qq -o Dpkg::Use-Pty=0)
-  "${sudo[@]}" apt-get "${quiet[@]}" update
-  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get "${quiet[@]}" install --yes --no-install-recommends "${missing[@]}" </dev/null
+  echo "Installing with apt-get${sudo[*]:+ through sudo} (a few minutes): ${missing[*]}"
+  quietly "${sudo[@]}" apt-get -qq update
+  quietly "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get -qq -o Dpkg::Use-Pty=0 install --yes --no-install-recommends "${missing[@]}"
+}
+
+# quietly <command>...: its hundreds of lines are shown only when it fails, and only the last.
+quietly() {
+  local said
+  if ! said=$("$@" </dev/null 2>&1); then
+    tail -n 30 <<<"$said" >&2
+    echo "Installing packages failed: $*" >&2
+    exit 1
+  fi
 }
 
 # has_header <header>...: whether the C++ compiler finds them, with pkg-config's help.

@@ -2,15 +2,33 @@
 
 #include "cli/version.h"
 
+#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace orfebre::cli {
 namespace {
 
 constexpr int kMaxCount = std::numeric_limits<int>::max();
+
+constexpr const char* kExitCodes =
+    "Exit codes: 0 done, 1 something failed, 2 the command line or a file is not right.";
+
+// CLI::Range in words that people read: "1 to 8", "2 or more".
+CLI::Validator in_range(double low, double high) {
+  const std::string wanted =
+      high == kMaxCount ? fmt::format("{} or more", low) : fmt::format("{} to {}", low, high);
+  const auto check = [low, high, wanted](std::string& text) {
+    double value = 0;
+    const bool is_inside = CLI::detail::lexical_cast(text, value) && value >= low && value <= high;
+    return is_inside ? std::string() : fmt::format("expected {}, found {}", wanted, text);
+  };
+  return {check, wanted};
+}
 
 void add_model_path(CLI::App& app, std::string& path) {
   app.add_option("--model,-m", path,
@@ -22,42 +40,43 @@ void add_model_options(CLI::App& app, ModelOptions& model) {
   app.add_option("--backend", model.backend, "auto, cpu or reference")->capture_default_str();
   app.add_option("--cpu-path", model.cpu_path, "Force an instruction set of the cpu backend: avx2 or avx512");
   app.add_option("--threads,-t", model.threads, "Threads of the cpu backend [default: the physical cores]")
-      ->check(CLI::Range(1, 1024));
+      ->check(in_range(1, 1024));
   app.add_option("--memory", model.memory_gib, "GiB that may be used [default: what the machine has free]")
-      ->check(CLI::Range(0.001, 1e6));
+      ->check(in_range(0.001, 1e6));
 }
 
 void add_context(CLI::App& app, ModelOptions& model) {
   app.add_option(
          "--context,-c", model.context_tokens,
          "Tokens that one conversation may have [default: the model's limit, or what fits into memory]")
-      ->check(CLI::Range(2, kMaxCount));
+      ->check(in_range(2, kMaxCount));
 }
 
 void add_parallel(CLI::App& app, ModelOptions& model) {
   app.add_option("--parallel", model.parallel, "Replies generated at the same time")
-      ->check(CLI::Range(1, 8))
+      ->check(in_range(1, 8))
       ->capture_default_str();
 }
 
 void add_sampling_options(CLI::App& app, SamplingOptions& sampling) {
   app.add_option("--temperature", sampling.temperature, "0 is greedy [default of all these: the model's own]")
-      ->check(CLI::Range(0.0, 2.0));
+      ->check(in_range(0.0, 2.0));
   app.add_option("--top-p", sampling.top_p, "Keep the likeliest tokens up to this sum")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(in_range(0.0, 1.0));
   app.add_option("--top-k", sampling.top_k, "Keep this many tokens; 0 keeps all")
-      ->check(CLI::Range(0, kMaxCount));
+      ->check(in_range(0, kMaxCount));
   app.add_option("--min-p", sampling.min_p, "Drop tokens below this share of the likeliest")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(in_range(0.0, 1.0));
   app.add_option("--repetition-penalty", sampling.repetition_penalty, "Over prompt and reply; 1 is none");
   app.add_option("--presence-penalty", sampling.presence_penalty, "Over the reply; 0 is none")
-      ->check(CLI::Range(-2.0, 2.0));
+      ->check(in_range(-2.0, 2.0));
   app.add_option("--frequency-penalty", sampling.frequency_penalty, "Over the reply; 0 is none")
-      ->check(CLI::Range(-2.0, 2.0));
+      ->check(in_range(-2.0, 2.0));
   app.add_option("--seed", sampling.seed, "Same seed, same reply");
   app.add_option("--max-tokens,-n", sampling.max_tokens, "Length of a reply [default: until it ends]")
-      ->check(CLI::Range(1, kMaxCount));
-  app.add_flag("!--no-think", sampling.think, "Answer at once, without a thinking part");
+      ->check(in_range(1, kMaxCount));
+  app.add_flag_callback(
+      "--no-think", [&sampling] { sampling.think = false; }, "Answer at once, without a thinking part");
   app.add_option("--system", sampling.system, "System message");
 }
 
@@ -81,7 +100,7 @@ void add_serve(CLI::App& app, ServeCommand& command) {
   serve.add_option("--host", command.host, "Address to listen on; others than the loopback need --api-key")
       ->capture_default_str();
   serve.add_option("--port,-p", command.port, "Port to listen on")
-      ->check(CLI::Range(0, 65535))
+      ->check(in_range(0, 65535))
       ->envname("PORT")
       ->capture_default_str();
   serve.add_option("--api-key", command.api_keys, "Key that every request must carry; may be several")
@@ -133,6 +152,7 @@ void add_quantize(CLI::App& app, QuantizeCommand& command) {
       *app.add_subcommand("quantize", "Turn a bf16 checkpoint into a 4-bit one, as MLX does");
   quantize.add_option("source", command.source, "Directory of the bf16 or f32 checkpoint")->required();
   quantize.add_option("destination", command.destination, "Directory to write; must not exist")->required();
+  quantize.footer(kExitCodes);
 }
 
 void add_bench(CLI::App& app, BenchCommand& command) {
@@ -141,19 +161,19 @@ void add_bench(CLI::App& app, BenchCommand& command) {
   bench
       .add_option("--context,-c", command.contexts,
                   "Tokens already there before each measurement; may be several")
-      ->check(CLI::Range(0, kMaxCount))
+      ->check(in_range(0, kMaxCount))
       ->capture_default_str();
   bench.add_option("--prefill", command.prefill_tokens, "Prompt tokens a measurement")
-      ->check(CLI::Range(0, kMaxCount))
+      ->check(in_range(0, kMaxCount))
       ->capture_default_str();
   bench.add_option("--decode", command.decode_tokens, "Tokens decoded a measurement")
-      ->check(CLI::Range(0, kMaxCount))
+      ->check(in_range(0, kMaxCount))
       ->capture_default_str();
   bench.add_option("--sequences", command.sequences, "Sequences decoded together")
-      ->check(CLI::Range(1, 8))
+      ->check(in_range(1, 8))
       ->capture_default_str();
   bench.add_option("--repeat", command.repeat, "Measurements; the median is reported")
-      ->check(CLI::Range(1, 1000))
+      ->check(in_range(1, 1000))
       ->capture_default_str();
   bench.add_flag("--json", command.json, "Print one JSON object");
 }
@@ -180,6 +200,21 @@ Command chosen(const CLI::App& app, const Parsed& parsed) {
   return parsed.bench;
 }
 
+// One sentence: what is wrong, and whose help to read.
+std::string complaint(const CLI::App& app, int argc, char** argv, const CLI::ParseError& error) {
+  const std::vector<const CLI::App*> commands = app.get_subcommands(nullptr);
+  const std::string first = argc > 1 ? argv[1] : "";
+  const bool is_command = std::any_of(commands.begin(), commands.end(),
+                                      [&](const CLI::App* command) { return command->get_name() == first; });
+  if (is_command) {
+    return fmt::format("{}; see orfebre {} --help", error.what(), first);
+  }
+  if (first.empty() || first.front() == '-') {
+    return fmt::format("{}; see orfebre --help", error.what());
+  }
+  return fmt::format("there is no command '{}'; see orfebre --help", first);
+}
+
 }  // namespace
 
 ParsedLine parse_command_line(int argc, char** argv) {
@@ -188,8 +223,8 @@ ParsedLine parse_command_line(int argc, char** argv) {
   app.set_version_flag("--version", std::string("orfebre ") + kVersion);
   app.require_subcommand(1);
   app.footer(
-      "Without --model every command uses the small demo model that ships with the program.\n"
-      "Exit codes: 0 done, 1 something failed, 2 the command line or a file is not right.");
+      std::string("Without --model a command uses the small demo model that ships with the program.\n") +
+      kExitCodes);
   add_serve(app, parsed.serve);
   add_run(app, parsed.run);
   add_chat(app, parsed.chat);
@@ -203,7 +238,7 @@ ParsedLine parse_command_line(int argc, char** argv) {
   } catch (const CLI::Success& done) {  // help or version
     return {std::nullopt, app.exit(done)};
   } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "orfebre: %s; see orfebre --help\n", error.what());
+    std::fprintf(stderr, "orfebre: %s\n", complaint(app, argc, argv, error).c_str());
     return {std::nullopt, 2};
   }
   return {chosen(app, parsed), 0};

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
+#include <utility>
 
 namespace orfebre::cli {
 namespace {
@@ -40,14 +41,19 @@ int run_command(const RunCommand& command) {
   messages.push_back(text::text_message("user", prompt));
   const char* const dim = stderr_is_terminal() ? "\x1b[2m" : "";
   const char* const plain = stderr_is_terminal() ? "\x1b[0m" : "";
-  const Reply reply = generate_reply(model, messages, command.sampling,
-                                     [&](text::ReplyEvent::Kind kind, const std::string& text) {
-                                       if (kind == text::ReplyEvent::Kind::kReasoning) {
-                                         print(stderr, dim + text + plain);
-                                       } else {
-                                         print(stdout, text);
-                                       }
-                                     });
+  bool thinking = false;
+  const auto show = [&](text::ReplyEvent::Kind kind, const std::string& text) {
+    if (kind == text::ReplyEvent::Kind::kReasoning) {
+      thinking = true;
+      print(stderr, dim + text + plain);
+      return;
+    }
+    if (std::exchange(thinking, false)) {
+      print(stderr, "\n");  // a terminal shows both streams: the answer gets a line of its own
+    }
+    print(stdout, text);
+  };
+  const Reply reply = generate_reply(model, messages, command.sampling, show);
   print(stdout, "\n");
   fmt::print(stderr, "{}[{}; {}; loaded in {:.1f} s]{}\n", dim, describe(reply.usage), model.backend_name,
              model.load_seconds, plain);

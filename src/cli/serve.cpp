@@ -50,6 +50,7 @@ int run_command(const ServeCommand& command) {
   ignore_broken_pipes();
   require_free_port(command.host, command.port);
   const ServerOptions options = server_options(command);
+  require_key_for_remote_host(options);
   LoadedModel model = load_model(command.model);
   Server server(options, server_context(command, model));
   server.start();

@@ -38,6 +38,16 @@ std::vector<text::TokenId> parse_ids(std::string_view list) {
   return ids;
 }
 
+void require_known(const text::Tokenizer& tokenizer, const std::vector<text::TokenId>& ids) {
+  for (const text::TokenId id : ids) {
+    if (id >= tokenizer.vocab_size()) {
+      fail(ErrorKind::kInvalidRequest,
+           "tokenize --decode: id {} is unknown; this vocabulary has the ids 0 to {}", id,
+           tokenizer.vocab_size() - 1);
+    }
+  }
+}
+
 // Bytes as they are if printable ASCII or UTF-8, control characters as escapes.
 std::string printable(std::string_view bytes) {
   std::string out;
@@ -68,6 +78,7 @@ int run_command(const TokenizeCommand& command) {
   const std::string input = read_argument(command.text);
   const std::vector<text::TokenId> ids =
       command.decode ? parse_ids(input) : encode(tokenizer, command, input);
+  require_known(tokenizer, ids);
   if (command.pieces) {
     for (const text::TokenId id : ids) {
       fmt::print("{:>7} {}\n", id, printable(tokenizer.token_bytes(id)));

@@ -18,6 +18,16 @@ constexpr std::chrono::milliseconds kSocketsGrace{300};
 
 }  // namespace
 
+void require_key_for_remote_host(const ServerOptions& options) {
+  const bool open_to_all = options.api_keys.empty() && !options.allow_remote_without_key;
+  if (open_to_all && !http::is_loopback_host(options.host)) {
+    fail(ErrorKind::kInvalidRequest,
+         "host {}: other machines could use this server without a key: give one with --api-key, or listen "
+         "on 127.0.0.1",
+         options.host);
+  }
+}
+
 class Server::Impl {
  public:
   Impl(ServerOptions options, ServerContext context)
@@ -42,13 +52,7 @@ class Server::Impl {
   ~Impl() { stop(); }
 
   void start() {
-    const bool open_to_all = options_.api_keys.empty() && !options_.allow_remote_without_key;
-    if (open_to_all && !http::is_loopback_host(options_.host)) {
-      fail(ErrorKind::kInvalidRequest,
-           "host {}: other machines could use this server without a key: give one with --api-key, or listen "
-           "on 127.0.0.1",
-           options_.host);
-    }
+    require_key_for_remote_host(options_);
     http_.start();
     warm_up();
   }

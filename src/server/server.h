@@ -25,6 +25,10 @@ struct ServerOptions {
   http::HttpLimits limits;
 };
 
+// Throws Error(kInvalidRequest) for a remote host without a key. Server::start asks too; a program that loads
+// a model first can refuse before that.
+void require_key_for_remote_host(const ServerOptions& options);
+
 class Server {
  public:
   Server(ServerOptions options, ServerContext context);

@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cli_tools import STATISTICS, assert_one_sentence, run
+from cli_tools import STATISTICS, Terminal, assert_one_sentence, run
 
 QUESTION = "What is 27 + 15?"
 
@@ -30,6 +30,16 @@ def test_thinking_goes_to_stderr(binary):
     assert "42" in result.stdout
     assert "<think>" not in result.stdout and "</think>" not in result.stdout
     assert len(STATISTICS.sub("", result.stderr).strip()) > 0
+
+
+def test_on_a_terminal_the_answer_has_its_own_line(binary):
+    terminal = Terminal(binary, "run", "--temperature", "0", QUESTION)
+    try:
+        terminal.expect(r"tokens, .*\]")
+    finally:
+        terminal.close()
+    screen = re.sub(r"\x1b\[[0-9]*[mK]", "", terminal.seen)
+    assert re.search(r"[\r\n]27 \+ 15 = 42\.\r?\n", screen), screen
 
 
 def test_prompt_from_stdin(binary):
@@ -122,6 +132,12 @@ def test_planned_backend_says_that_it_is_not_there(binary):
 ])
 def test_wrong_command_line(binary, arguments):
     assert_one_sentence(run(binary, *arguments), 2, "--help")
+
+
+def test_a_wrong_command_line_names_what_is_wrong(binary):
+    assert_one_sentence(run(binary, "fly"), 2, "no command 'fly'", "orfebre --help")
+    assert_one_sentence(run(binary, "run", "--nope", "hi"), 2, "--nope", "orfebre run --help")
+    assert_one_sentence(run(binary, "run", "--temperature", "9", "hi"), 2, "expected 0 to 2, found 9")
 
 
 def test_help_and_version(binary):

@@ -52,6 +52,10 @@ def test_bad_ids(binary, ids):
     assert_one_sentence(run(binary, "tokenize", "--decode", "--", ids), 2, "whole numbers")
 
 
+def test_unknown_id(binary):
+    assert_one_sentence(run(binary, "tokenize", "--decode", "5 999999"), 2, "999999", "0 to ")
+
+
 def test_inspect_says_what_it_is_and_what_it_needs(binary, demo_model):
     result = run(binary, "inspect")
     assert result.returncode == 0, result.stderr
