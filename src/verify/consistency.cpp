@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 namespace orfebre {
 namespace {
@@ -21,15 +22,21 @@ int tokens_needed(const ConsistencyInput& input, std::span<const int32_t> prompt
   return static_cast<int>(prompt.size()) + input.reply_tokens;
 }
 
+// Infinite where either is not a number or not finite: such a run is never the same as another.
+double distance(float x, float y) {
+  return std::isfinite(x) && std::isfinite(y) ? std::abs(static_cast<double>(x) - static_cast<double>(y))
+                                              : std::numeric_limits<double>::infinity();
+}
+
 ConsistencyCheck compare_logits(std::string name, std::span<const float> logits,
                                 std::span<const float> expected, int n_vocab) {
   ConsistencyCheck check;
   check.name = std::move(name);
   check.same = likeliest(logits, n_vocab) == likeliest(expected, n_vocab);
   for (size_t i = 0; i < logits.size(); ++i) {
-    const double difference = std::abs(static_cast<double>(logits[i]) - static_cast<double>(expected[i]));
-    check.largest_difference = std::max(check.largest_difference, difference);
+    check.largest_difference = std::max(check.largest_difference, distance(logits[i], expected[i]));
   }
+  check.same = check.same && std::isfinite(check.largest_difference);
   check.same_bits = check.same && check.largest_difference == 0;
   return check;
 }
@@ -83,9 +90,8 @@ ConsistencyCheck compare_replies(std::string name, const std::vector<EngineReply
     check.same = check.same && replies[i].ids == expected[i];
     const size_t n = std::min(replies[i].logprobs.size(), cold[i].logprobs.size());
     for (size_t j = 0; j < n; ++j) {
-      const double difference =
-          std::abs(static_cast<double>(replies[i].logprobs[j]) - static_cast<double>(cold[i].logprobs[j]));
-      check.largest_difference = std::max(check.largest_difference, difference);
+      check.largest_difference =
+          std::max(check.largest_difference, distance(replies[i].logprobs[j], cold[i].logprobs[j]));
     }
   }
   check.same_bits = check.same && check.largest_difference == 0;
