@@ -75,6 +75,9 @@ LineEditor::Outcome LineEditor::read(std::string& line) {
     return std::getline(std::cin, line) ? Outcome::kLine : Outcome::kEnd;
   }
   impl_->interrupted = false;
+  // Before the prompt shows: what is typed at once, Ctrl-C above all, would meet the terminal's own line
+  // otherwise.
+  el_set(impl_->editor, EL_PREP_TERM, 1);
   int n_bytes = 0;
   const char* const text = el_gets(impl_->editor, &n_bytes);
   if (impl_->interrupted) {

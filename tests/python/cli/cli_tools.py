@@ -6,6 +6,7 @@ import re
 import select
 import signal
 import subprocess
+import termios
 import time
 from pathlib import Path
 
@@ -64,6 +65,12 @@ class Terminal:
                 self.read_to = match.end()
                 return match
             assert time.monotonic() < deadline and self._read(0.2), f"no {pattern!r} in {self.seen!r}"
+
+    def expect_signal_keys(self, seconds: float = 60):
+        """Until Ctrl-C is a signal again, which it is not while the program edits a line."""
+        deadline = time.monotonic() + seconds
+        while not termios.tcgetattr(self.fd)[3] & termios.ISIG:
+            assert time.monotonic() < deadline and self._read(0.01), "Ctrl-C stays a key"
 
     def wait(self, seconds: float = 20) -> int:
         """The exit code."""

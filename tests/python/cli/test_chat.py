@@ -29,6 +29,7 @@ def test_ctrl_c_stops_the_reply_and_not_the_program(terminal):
     chat.expect(r"> ")
     chat.type("hello\r")
     chat.expect(r"hello\r\n")
+    chat.expect_signal_keys()
     chat.type("\x03")
     chat.expect(r"\[stopped\]")
     chat.expect(r"> ")
