@@ -1,6 +1,6 @@
-// The real width against transformers in float32: 64 positions of a random prompt, every backend that this machine
-// runs. Slice has 2.5 GB of weights and Qwen36 19.5 GB, made here from their seed, so these tests belong to
-// `make test-full` and not to `make test`.
+// The real width against transformers in float32: 64 positions of a random prompt, every backend that this
+// machine runs. Slice has 2.5 GB of weights and Qwen36 19.5 GB, made here from their seed, so these tests
+// belong to `make test-full` and not to `make test`.
 #include "backend/backend.h"
 #include "support/closeness.h"
 #include "support/fixture.h"
@@ -41,7 +41,8 @@ Answer answer_of(Model& model, const Fixture& fixture) {
       for (const int32_t id : sample_ids) {
         answer.sample.push_back(own[static_cast<size_t>(id)]);
       }
-      answer.likeliest.push_back(static_cast<int32_t>(std::max_element(own.begin(), own.end()) - own.begin()));
+      answer.likeliest.push_back(
+          static_cast<int32_t>(std::max_element(own.begin(), own.end()) - own.begin()));
     }
   }
   return answer;
