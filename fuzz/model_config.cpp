@@ -37,7 +37,7 @@ void check_model(const ModelConfig& model) {
   check_entry(model.quantization.common);
   for (const auto& [module_path, entry] : model.quantization.exceptions) {
     check_entry(entry);
-    ORFEBRE_CHECK(model.quantization.names("model." + module_path));
+    ORFEBRE_CHECK(model.quantization.names("language_model.model." + module_path));
   }
   check_entry(model.quantization.of("language_model.model.layers.0.mlp.gate"));
 }

@@ -101,6 +101,10 @@ void check_values(const PyJson& ours, dom::element theirs) {
 
 // `text` is well-formed UTF-8.
 void check_against_simdjson(const std::string& text, const std::optional<PyJson>& ours) {
+  if (text.starts_with("\xef\xbb\xbf")) {  // Python refuses a byte order mark; newer simdjson passes over it
+    ORFEBRE_CHECK(!ours.has_value());
+    return;
+  }
   static dom::parser parser;
   ORFEBRE_CHECK(parser.allocate(text.size() + 64, kOurDepth) == simdjson::SUCCESS);
   dom::element theirs;
