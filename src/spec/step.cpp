@@ -48,6 +48,17 @@ void validate_sequence(const Step& step, const StepSequence& sequence, int index
 
 }  // namespace
 
+StepHeader header_of(const Step& step) {
+  return {step.kind == StepKind::kPrefill ? 1 : 0,
+          static_cast<int32_t>(step.rows.size()),
+          static_cast<int32_t>(step.sequences.size()),
+          static_cast<int32_t>(step.logit_rows.size()),
+          step.rows.data(),
+          step.sequences.data(),
+          step.block_tables.data(),
+          step.logit_rows.data()};
+}
+
 void validate_step(const Step& step, const ShapeInfo& shape, const StepLimits& limits) {
   const bool prefill = step.kind == StepKind::kPrefill;
   const auto n_rows = static_cast<int64_t>(step.rows.size());

@@ -21,6 +21,9 @@ struct Step {
   std::vector<int32_t> logit_rows;
 };
 
+// A header whose pointers lead into `step`, which must outlive it: for backends that share the host's memory.
+StepHeader header_of(const Step& step);
+
 // How much memory stands behind a step's indices.
 struct StepLimits {
   int max_context = 0;       // positions are below this

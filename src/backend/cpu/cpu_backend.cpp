@@ -132,14 +132,7 @@ uint64_t CpuBackend<Shape>::matrix_bytes(const MatrixSpec& spec, int bits) const
 template <class Shape>
 const StepHeader* CpuBackend<Shape>::begin_step(const Step& step) {
   step_ = step;
-  header_ = {step.kind == StepKind::kPrefill,
-             static_cast<int32_t>(step_.rows.size()),
-             static_cast<int32_t>(step_.sequences.size()),
-             static_cast<int32_t>(step_.logit_rows.size()),
-             step_.rows.data(),
-             step_.sequences.data(),
-             step_.block_tables.data(),
-             step_.logit_rows.data()};
+  header_ = header_of(step_);
   return &header_;
 }
 

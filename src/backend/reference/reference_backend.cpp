@@ -87,14 +87,7 @@ class ReferenceBackend final : public Backend {
 
   const StepHeader* begin_step(const Step& step) override {
     step_ = step;
-    header_ = {step_.kind == StepKind::kPrefill ? 1 : 0,
-               static_cast<int32_t>(step_.rows.size()),
-               static_cast<int32_t>(step_.sequences.size()),
-               static_cast<int32_t>(step_.logit_rows.size()),
-               step_.rows.data(),
-               step_.sequences.data(),
-               step_.block_tables.data(),
-               step_.logit_rows.data()};
+    header_ = header_of(step_);
     return &header_;
   }
 
