@@ -32,10 +32,7 @@ std::string tokenizer_path(const std::string& directory) {
 uint64_t largest_matrix_bytes(const Checkpoint& checkpoint) {
   uint64_t largest = 0;
   for (const MatrixSpec& spec : matrix_specs(checkpoint.shape())) {
-    const uint64_t values = static_cast<uint64_t>(spec.n_matrices) * static_cast<uint64_t>(spec.n_out) *
-                            static_cast<uint64_t>(spec.n_in);
-    largest = std::max(largest, values * static_cast<uint64_t>(checkpoint.matrix_bits(spec)) / 8 +
-                                    values / CommonShape::kQuantGroup * 2 * sizeof(bf16));
+    largest = std::max(largest, stored_bytes(spec, checkpoint.matrix_bits(spec)));
   }
   return largest;
 }
