@@ -9,7 +9,7 @@ set -euo pipefail
 run_packages=(make g++ cmake ninja-build pkg-config python3
   libfmt-dev nlohmann-json3-dev libsimdjson-dev libcli11-dev libboost-dev
   libpcre2-dev libutf8proc-dev libedit-dev)
-test_packages=(libgtest-dev libgmock-dev python3-venv ccache git
+test_packages=(libgtest-dev libgmock-dev python3-venv ccache git strace
   clang libclang-rt-dev)
 bench_packages=(libbenchmark-dev ccache)
 lint_packages=(clang-format clang-tidy shellcheck git)
@@ -76,6 +76,9 @@ name_missing_elsewhere() {
   done
   if [[ $purpose == test* && $(uname) == Linux ]] && ! command -v clang++ >/dev/null; then
     missing+=("the program clang++, with libFuzzer")
+  fi
+  if [[ $purpose == test* && $(uname) == Linux ]] && ! command -v strace >/dev/null; then
+    missing+=("the program strace")
   fi
   local headers=(fmt/core.h nlohmann/json.hpp simdjson.h CLI/CLI.hpp boost/beast.hpp
     utf8proc.h histedit.h)

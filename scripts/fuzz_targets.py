@@ -92,14 +92,14 @@ def run_target(build: Path, target: str, limit: list[str], seed: int, scratch: P
     return Outcome(target, code == 0, time.monotonic() - start, log)
 
 
-def run_all(build: Path, targets: list[str], seconds: int, runs: int, seed: int):
+def run_all(build: Path, targets: list[str], seconds: int, runs: int, seed: int, jobs: int = JOBS):
     """Yields an Outcome for each target as it ends. `runs` inputs a target, or with 0 `seconds` in all."""
     share = max(1, round(seconds / len(targets)))
     limit = [f"-runs={runs}"] if runs else [f"-max_total_time={share}"]
     timeout = 4 * 3600 if runs else share + 300
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(prefix="orfebre-fuzz-", dir=memory if os.access(memory, os.W_OK) else None) as scratch:
-        with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             jobs = [pool.submit(run_target, build, target, limit, seed, Path(scratch), timeout) for target in targets]
             for job in concurrent.futures.as_completed(jobs):
                 yield job.result()
@@ -112,13 +112,14 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=60, help="for all targets together")
     parser.add_argument("--runs", type=int, default=0, help="inputs for each target, instead of --seconds")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=JOBS, help="targets at a time")
     arguments = parser.parse_args()
     unknown = set(arguments.targets) - set(target_names())
     if unknown:
         parser.error(f"no target {', '.join(sorted(unknown))}; there are {', '.join(target_names())}")
     n_failed = 0
     for outcome in run_all(arguments.build.resolve(), arguments.targets or target_names(), arguments.seconds,
-                           arguments.runs, arguments.seed):
+                           arguments.runs, arguments.seed, arguments.jobs):
         print(f"{outcome.target:<20} {'nothing found' if outcome.ok else 'FAILED'} {outcome.seconds:8.1f} s", flush=True)
         if not outcome.ok:
             n_failed += 1

@@ -219,9 +219,12 @@ std::string complaint(const CLI::App& app, int argc, char** argv, const CLI::Par
 
 ParsedLine parse_command_line(int argc, char** argv) {
   Parsed parsed;
+  bool allow_core_dumps = false;
   CLI::App app("Orfebre runs Qwen3.6-35B-A3B on this machine.", "orfebre");
   app.set_version_flag("--version", std::string("orfebre ") + kVersion);
   app.require_subcommand(1);
+  app.add_flag("--allow-core-dumps", allow_core_dumps,
+               "For developers, before the command: a crash may write a core file, with what was said in it");
   app.footer(
       std::string("Without --model a command uses the small demo model that ships with the program.\n") +
       kExitCodes);
@@ -236,12 +239,12 @@ ParsedLine parse_command_line(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {  // help or version
-    return {std::nullopt, app.exit(done)};
+    return {std::nullopt, app.exit(done), allow_core_dumps};
   } catch (const CLI::ParseError& error) {
     std::fprintf(stderr, "orfebre: %s\n", complaint(app, argc, argv, error).c_str());
-    return {std::nullopt, 2};
+    return {std::nullopt, 2, allow_core_dumps};
   }
-  return {chosen(app, parsed), 0};
+  return {chosen(app, parsed), 0, allow_core_dumps};
 }
 
 }  // namespace orfebre::cli

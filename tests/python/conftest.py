@@ -38,16 +38,18 @@ def free_port() -> int:
 
 
 class ServerProcess:
-    """A running `orfebre serve` on a free port of the loopback."""
+    """A running `orfebre serve` on a free port of the loopback. `binary`: the program, or the beginning of a
+    command line that ends with it and its general options."""
 
-    def __init__(self, binary: Path, *arguments: str):
+    def __init__(self, binary: Path | list, *arguments: str, **popen):
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         # Files, because nobody reads a pipe while the server logs a line a reply.
         self.out, self.err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+        program = [str(part) for part in (binary if isinstance(binary, list) else [binary])]
         self.process = subprocess.Popen(
-            [str(binary), "serve", "--port", str(self.port), *arguments],
-            stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err)
+            [*program, "serve", "--port", str(self.port), *arguments],
+            stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err, **popen)
         self._wait_until_ready()
 
     def _wait_until_ready(self, seconds: float = 60):
@@ -89,17 +91,23 @@ class ServerProcess:
 
 
 @pytest.fixture
-def serve(binary):
-    """serve(*arguments) -> ServerProcess; stopped at the end of the test."""
+def serve_with():
+    """serve_with(command, *arguments, **popen) -> ServerProcess; stopped at the end of the test."""
     started = []
 
-    def start(*arguments: str) -> ServerProcess:
-        started.append(ServerProcess(binary, *arguments))
+    def start(command: Path | list, *arguments: str, **popen) -> ServerProcess:
+        started.append(ServerProcess(command, *arguments, **popen))
         return started[-1]
 
     yield start
     for server in started:
         server.stop()
+
+
+@pytest.fixture
+def serve(binary, serve_with):
+    """serve(*arguments) -> ServerProcess; stopped at the end of the test."""
+    return lambda *arguments: serve_with(binary, *arguments)
 
 
 @pytest.fixture(scope="session")
