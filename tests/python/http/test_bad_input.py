@@ -2,7 +2,6 @@
 
 import json
 
-import httpx
 import pytest
 
 MESSAGES = b'"messages":[{"role":"user","content":"hello"}]'
