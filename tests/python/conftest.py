@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import time
 import urllib.request
+import venv
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,23 @@ def binary(pytestconfig) -> Path:
 @pytest.fixture(scope="session")
 def demo_model() -> Path:
     return ROOT / "models" / "demo"
+
+
+@pytest.fixture(scope="session")
+def python_with():
+    """python_with(name, requirements) -> an interpreter with the packages of that file, made once for all runs."""
+
+    def make(name: str, requirements: Path) -> Path:
+        folder = ROOT / ".cache" / f"python-{name}"
+        python, stamp = folder / "bin" / "python", folder / "requirements.txt"
+        if not stamp.is_file() or stamp.read_text() != requirements.read_text():
+            venv.create(folder, clear=True, with_pip=True)
+            subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements],
+                           check=True, timeout=1200)
+            stamp.write_text(requirements.read_text())
+        return python
+
+    return make
 
 
 def free_port() -> int:
