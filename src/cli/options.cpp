@@ -38,7 +38,8 @@ void add_model_path(CLI::App& app, std::string& path) {
 void add_model_options(CLI::App& app, ModelOptions& model) {
   add_model_path(app, model.model);
   app.add_option("--backend", model.backend, "auto, cpu or reference")->capture_default_str();
-  app.add_option("--cpu-path", model.cpu_path, "Force an instruction set of the cpu backend: avx2 or avx512");
+  app.add_option("--cpu-path", model.cpu_path,
+                 "Force an instruction set of the cpu backend: avx512 or avx2; on Arm i8mm, dotprod or neon");
   app.add_option("--threads,-t", model.threads, "Threads of the cpu backend [default: the physical cores]")
       ->check(in_range(1, 1024));
   app.add_option("--memory", model.memory_gib, "GiB that may be used [default: what the machine has free]")
