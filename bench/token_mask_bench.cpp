@@ -97,9 +97,12 @@ void print_times(const char* name, const std::vector<double>& times) {
 void read_reply(const Case& reply, const text::Tokenizer& tokenizer,
                 const std::shared_ptr<const mask::Vocabulary>& vocabulary, std::vector<double>& times) {
   const auto begin = now_us();
-  const auto program = reply.schema == nullptr
-                           ? schema::compile_any_object()
-                           : schema::compile_schema(parse_python_json(reply.schema, "schema"), "schema");
+  schema::AnswerForm form;
+  form.any_object = reply.schema == nullptr;
+  if (reply.schema != nullptr) {
+    form.schema = parse_python_json(reply.schema, "schema");
+  }
+  const auto program = schema::compile_answer(form);
   static bool is_first = true;
   if (std::exchange(is_first, false)) {
     std::printf("first compilation %.0f us\n", (now_us() - begin));

@@ -25,6 +25,7 @@ class ProgramBuilder {
   RuleId add_rule(int32_t least = 0, int32_t most = kNoLimit);
   StateId start(RuleId rule) const { return rules_[rule].start; }
   StateId add_state(RuleId rule);
+  RuleId rule_of(StateId state) const { return states_[state].rule; }
   void set_final(StateId state) { states_[state].is_final = true; }
 
   void add_edge(StateId from, uint32_t low, uint32_t high, StateId to, Action action = Action::kNone);

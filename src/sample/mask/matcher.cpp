@@ -231,31 +231,45 @@ void Matcher::reset_caches() {
   current_ = intern(std::move(threads), old_configs[current_].accepts);
 }
 
-bool Matcher::advance(std::string_view bytes) {
+Matcher::ConfigId Matcher::behind(std::string_view bytes) {
   ConfigId config = current_;
-  for (const char c : bytes) {
-    config = step(config, static_cast<unsigned char>(c));
-    if (config == kDead) {
-      return false;
-    }
+  for (size_t i = 0; i < bytes.size() && config != kDead; ++i) {
+    config = step(config, static_cast<unsigned char>(bytes[i]));
+  }
+  return config;
+}
+
+Matcher::ConfigId Matcher::behind_control(int32_t token) {
+  const auto& controls = program_->control_tokens;
+  const auto found = std::find(controls.begin(), controls.end(), token);
+  if (found == controls.end()) {
+    return kDead;
+  }
+  return step(current_, automaton::kFirstControl + static_cast<uint32_t>(found - controls.begin()));
+}
+
+bool Matcher::move_to(ConfigId config) {
+  if (config == kDead) {
+    return false;
   }
   current_ = config;
   return true;
 }
 
+bool Matcher::advance(std::string_view bytes) {
+  return move_to(behind(bytes));
+}
+
 bool Matcher::advance_control(int32_t token) {
-  const auto& controls = program_->control_tokens;
-  const auto found = std::find(controls.begin(), controls.end(), token);
-  if (found == controls.end()) {
-    return false;
-  }
-  const ConfigId next =
-      step(current_, automaton::kFirstControl + static_cast<uint32_t>(found - controls.begin()));
-  if (next == kDead) {
-    return false;
-  }
-  current_ = next;
-  return true;
+  return move_to(behind_control(token));
+}
+
+bool Matcher::takes(std::string_view bytes) {
+  return behind(bytes) != kDead;
+}
+
+bool Matcher::takes_control(int32_t token) {
+  return behind_control(token) != kDead;
 }
 
 // ---- masks ----

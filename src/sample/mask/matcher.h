@@ -31,6 +31,9 @@ class Matcher {
   // changed then.
   bool advance(std::string_view bytes);
   bool advance_control(int32_t token);
+  // Whether advance would.
+  bool takes(std::string_view bytes);
+  bool takes_control(int32_t token);
 
   // Whether the text so far is whole, and whether nothing may follow it.
   bool accepts() const { return configs_[current_].accepts; }
@@ -93,6 +96,9 @@ class Matcher {
   ConfigId close(std::vector<Thread> threads);
   ConfigId step(ConfigId config, uint32_t symbol);
   ConfigId step_slowly(ConfigId config, uint32_t symbol);
+  ConfigId behind(std::string_view bytes);
+  ConfigId behind_control(int32_t token);
+  bool move_to(ConfigId config);
   ConfigId normal(ConfigId config);
   Shortcut shortcut(const Config& config) const;
   bool no_other_takes_plain(const Config& config, const Thread& except) const;

@@ -10,46 +10,57 @@ using automaton::ProgramBuilder;
 using automaton::RuleId;
 using automaton::StateId;
 
-RuleId root_rule(ProgramBuilder& builder, RuleId value, bool leading_breaks) {
-  const RuleId root = builder.add_rule();
-  StateId start = builder.start(root);
-  const StateId end = builder.add_state(root);
-  builder.set_final(end);
-  builder.add_call(start, value, end);
-  for (int i = 0; leading_breaks && i < 2; ++i) {
-    start = builder.add_text(start, "\n");
-    builder.add_call(start, value, end);
+std::vector<RuleId> answer_rules(ProgramBuilder& builder, const Document& document, const AnswerForm& form) {
+  std::vector<RuleId> rules;
+  if (form.any_object || form.schema) {
+    Compiler compiler(builder, document, false);
+    if (form.any_object) {
+      rules.push_back(compiler.any_object_rule(kAnyDepth));
+    }
+    if (form.schema) {
+      Conjunction root;
+      add_to(root, *form.schema);
+      rules.push_back(compiler.value_rule(root));
+    }
+    compiler.finish();
   }
-  return root;
+  if (!form.tools.empty()) {
+    rules.push_back(
+        ToolCallWriter(builder, document, form.call_tokens).write(form.tools, form.parallel_calls));
+  }
+  return rules;
 }
 
 }  // namespace
 
-std::shared_ptr<const Program> compile_schema(const PyJson& schema, const std::string& path,
-                                              bool leading_breaks) {
+std::shared_ptr<const Program> compile_answer(const AnswerForm& form) {
   Document document;
-  document.add_root(schema, path);
+  if (form.schema) {
+    document.add_root(*form.schema, form.schema_path);
+  }
+  for (const ToolDeclaration& tool : form.tools) {
+    document.add_root(tool.parameters, tool.path);
+  }
   try {
     ProgramBuilder builder;
-    Compiler compiler(builder, document, false);
-    Conjunction root;
-    add_to(root, schema);
-    const RuleId value = compiler.value_rule(root);
-    compiler.finish();
-    return std::make_shared<Program>(builder.finish(root_rule(builder, value, leading_breaks)));
+    const std::vector<RuleId> rules = answer_rules(builder, document, form);
+    const RuleId root = builder.add_rule();
+    const StateId end = builder.add_state(root);
+    builder.set_final(end);
+    StateId start = builder.start(root);
+    for (int breaks = 0; breaks <= (form.leading_breaks ? 2 : 0); ++breaks) {
+      start = breaks == 0 ? start : builder.add_text(start, "\n");
+      for (const RuleId rule : rules) {
+        builder.add_call(start, rule, end);
+      }
+    }
+    return std::make_shared<Program>(builder.finish(root));
   } catch (const SchemaError&) {
     throw;
   } catch (const Error& error) {
+    const std::string path = form.schema ? form.schema_path : form.tools.empty() ? "" : form.tools[0].path;
     throw SchemaError(error.kind(), path, error.what());
   }
-}
-
-std::shared_ptr<const Program> compile_any_object(bool leading_breaks) {
-  const Document document;
-  ProgramBuilder builder;
-  Compiler compiler(builder, document, false);
-  const RuleId value = compiler.any_object_rule(kAnyDepth);
-  return std::make_shared<Program>(builder.finish(root_rule(builder, value, leading_breaks)));
 }
 
 }  // namespace orfebre::schema

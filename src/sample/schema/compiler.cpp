@@ -69,6 +69,23 @@ RuleId Compiler::text_rule(const std::string& text) {
   return texts_.at(text);
 }
 
+RuleId Compiler::texts_rule(const std::vector<std::string>& texts) {
+  const RuleId rule = builder_.add_rule();
+  std::map<std::pair<StateId, char>, StateId> next;
+  for (const std::string& text : texts) {
+    StateId state = builder_.start(rule);
+    for (const char c : text) {
+      const auto [found, is_new] = next.emplace(std::pair(state, c), 0);
+      if (is_new) {
+        found->second = builder_.add_text(state, std::string_view(&c, 1));
+      }
+      state = found->second;
+    }
+    builder_.set_final(state);
+  }
+  return rule;
+}
+
 RuleId Compiler::dfa_rule(const CharDfa& dfa) {
   const RuleId rule = builder_.add_rule();
   const StateId end = builder_.add_state(rule);
@@ -211,11 +228,15 @@ void Compiler::finish() {
 
 void Compiler::call_values(StateId from, const Assertions& assertions, StateId to, bool but_strings) {
   if (assertions.has_values) {
+    std::vector<std::string> scalars;
     for (const PyJson* value : allowed_values(assertions)) {
-      if (!but_strings || !value->is_string()) {
+      if (value->is_object() || value->kind == PyJson::Kind::kArray) {
         builder_.add_call(from, json_rule(*value), to);
+      } else if (!but_strings || !value->is_string()) {
+        scalars.push_back(json_dumps_as_written(*value));
       }
     }
+    builder_.add_call(from, texts_rule(scalars), to);
     return;
   }
   if (assertions.is_anything() && !but_strings) {

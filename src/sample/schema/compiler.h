@@ -25,7 +25,7 @@
 
 namespace orfebre::schema {
 
-inline constexpr int kMaxIndent = 60;
+inline constexpr int kMaxIndent = 40;
 inline constexpr int kAnyDepth = 32;
 
 class Compiler {
@@ -54,6 +54,8 @@ class Compiler {
   // Calls the rules of an alternative's values, except those that are strings if `but_strings`.
   void call_values(automaton::StateId from, const Assertions& assertions, automaton::StateId to,
                    bool but_strings);
+  // One of these texts; the beginnings that they share are written once.
+  automaton::RuleId texts_rule(const std::vector<std::string>& texts);
   // The values among enum and const that satisfy the rest.
   std::vector<const PyJson*> allowed_values(const Assertions& assertions) const;
 

@@ -90,13 +90,17 @@ RuleId ArrayWriter::write(const Assertions& assertions) {
     compiler_.space(state, closing);
     return rule;
   }
-  const StateId end = builder_.add_state(rule);
-  builder_.add_jump(state, end, Action::kClose);
+  const StateId end = builder_.add_state(rule), comma = builder_.add_state(rule),
+                item = builder_.add_state(rule), behind = builder_.add_state(rule);
+  if (rest_low == 0) {
+    builder_.add_jump(state, end);
+  }
+  builder_.add_jump(behind, end, Action::kClose);
   compiler_.space(end, closing);
-  const StateId comma = builder_.add_state(rule), item = builder_.add_state(rule);
   builder_.add_edge(state, ',', ',', comma, Action::kCount);
+  builder_.add_edge(behind, ',', ',', comma, Action::kCount);
   compiler_.space(comma, item);
-  builder_.add_call(item, compiler_.value_rule(schemas_at(assertions, n_prefix)), state);
+  builder_.add_call(item, compiler_.value_rule(schemas_at(assertions, n_prefix)), behind);
   return rule;
 }
 
@@ -111,7 +115,9 @@ RuleId ArrayWriter::write_list(RuleId item, int32_t low, int32_t high) {
   builder_.set_final(builder_.add_text(closing, "]"));
   compiler_.space(open, first);
   builder_.add_jump(first, next, Action::kCount);
-  builder_.add_jump(first, closing, Action::kClose);
+  if (low == 0) {  // else only behind items: where there are none, there is no such array
+    builder_.add_jump(first, closing);
+  }
   builder_.add_call(next, item, behind);
   const StateId comma = builder_.add_state(rule);
   builder_.add_edge(behind, ',', ',', comma, Action::kCount);

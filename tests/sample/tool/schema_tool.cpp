@@ -71,7 +71,10 @@ std::string answer(const PyJson& question, const std::shared_ptr<const mask::Voc
   std::string out;
   const auto quoted = [&](const std::string& text) { append_json_string(out, text); };
   try {
-    const auto program = schema::compile_schema(*question.find("schema"), "schema");
+    schema::AnswerForm form;
+    form.schema = *question.find("schema");
+    form.schema_path = "schema";
+    const auto program = schema::compile_answer(form);
     out = "{\"accepts\":[";
     const char* separator = "";
     for (const PyJson& instance : question.find("instances")->items) {
