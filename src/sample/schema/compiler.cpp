@@ -293,15 +293,15 @@ void Compiler::call_number(StateId from, const Assertions& assertions, StateId t
     builder_.add_call(from, known->second, to);
     return;
   }
-  const CharDfa numbers = with_multiples(automaton::number_range(assertions.low, assertions.high, integers),
-                                         assertions, integers);
+  const CharDfa numbers =
+      with_multiples(automaton::number_range(assertions.low, assertions.high, integers), assertions);
   const RuleId rule = numbers.empty() ? builder_.add_rule() : dfa_rule(numbers);  // without an end: no number
   numbers_.emplace(key, rule);
   builder_.add_call(from, rule, to);
 }
 
-// multipleOf of an integer up to 1,000 for integers, and of 0.1, 0.01, ... for numbers.
-CharDfa Compiler::with_multiples(CharDfa numbers, const Assertions& assertions, bool integers) const {
+// Multiples of an integer up to 1,000, written as integers; of 0.1, 0.01, ... for numbers.
+CharDfa Compiler::with_multiples(CharDfa numbers, const Assertions& assertions) const {
   constexpr int kMaxDivisor = 1'000;
   for (const PyJson* node : assertions.multiples) {
     const bool is_number = node->kind == PyJson::Kind::kInteger || node->kind == PyJson::Kind::kFloat;
@@ -319,12 +319,11 @@ CharDfa Compiler::with_multiples(CharDfa numbers, const Assertions& assertions, 
     if (divisor == 1 || is_power) {
       numbers =
           intersection(numbers, automaton::at_most_fraction_digits(static_cast<int>(step->fraction.size())));
-    } else if (integers && divisor >= 1 && divisor <= kMaxDivisor) {
+    } else if (divisor >= 1 && divisor <= kMaxDivisor) {
       numbers = intersection(numbers, automaton::multiples_of(divisor));
     } else if (!context_.is_lenient) {
       fail_at(*node, ErrorKind::kUnsupported,
-              fmt::format("this step cannot be honoured: for integers it is at most {}, for numbers 1, 0.1, "
-                          "0.01, ...",
+              fmt::format("this step cannot be honoured: known are integers up to {} and 0.1, 0.01, ...",
                           kMaxDivisor));
     }
   }

@@ -65,8 +65,7 @@ class Compiler {
 
   void call_string(automaton::StateId from, const Assertions& assertions, automaton::StateId to);
   void call_number(automaton::StateId from, const Assertions& assertions, automaton::StateId to);
-  automaton::CharDfa with_multiples(automaton::CharDfa numbers, const Assertions& assertions,
-                                    bool integers) const;
+  automaton::CharDfa with_multiples(automaton::CharDfa numbers, const Assertions& assertions) const;
   automaton::RuleId string_rule(const StringLanguage& language);
   automaton::RuleId text_rule(const std::string& text);
   automaton::RuleId dfa_rule(const automaton::CharDfa& dfa);

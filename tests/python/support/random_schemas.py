@@ -33,6 +33,7 @@ class Maker:
     def __init__(self, seed: int, max_text: int | None = None):
         self.random = random.Random(seed)
         self.max_text = max_text
+        self.branches = 2 if max_text is None else 1  # a model that branches at random may never end
         self.definitions = {}
 
     def root(self):
@@ -179,13 +180,13 @@ class Maker:
         name = "node"
         self.definitions[name] = {
             "type": "object", "properties": {"value": {"type": "integer", "minimum": 0, "maximum": 99}, "children": {
-                "type": "array", "items": {"$ref": "#/$defs/node"}, "maxItems": 2}},
+                "type": "array", "items": {"$ref": "#/$defs/node"}, "maxItems": self.branches}},
             "required": ["value"], "additionalProperties": False}
 
         def draw(depth=2):
             node = {"value": self.random.randint(0, 99)}
             if depth > 0 and self.random.random() < 0.7:
-                node["children"] = [draw(depth - 1) for _ in range(self.random.randint(0, 2))]
+                node["children"] = [draw(depth - 1) for _ in range(self.random.randint(0, self.branches))]
             return node
 
         return {"$ref": "#/$defs/node"}, draw
