@@ -106,6 +106,8 @@ struct Asked {
     copy.max_tokens = request.max_tokens;
     copy.stop_ids = request.stop_ids;
     copy.n_top_logprobs = request.n_top_logprobs;
+    copy.snapshot_at = request.snapshot_at;
+    copy.cache_namespace = request.cache_namespace;
     copy.policy = make_policy ? make_policy() : nullptr;
     return copy;
   }
@@ -156,12 +158,33 @@ struct Rig {
   void run_to_end(int max_rounds = 20000) {
     for (int i = 0; !scheduler.idle(); ++i) {
       ASSERT_LT(i, max_rounds) << "the scheduler makes no progress";
-      scheduler.run_round();
+      run_round();
     }
   }
 
-  void expect_all_returned() const {
-    const EngineStats stats = scheduler.stats();
+  // A round, and then the end of everything in memory that nobody uses.
+  void run_round() {
+    scheduler.run_round();
+    const SequenceMemory& memory = scheduler.memory();
+    for (int32_t slot = 0; slot < memory.slots().n_total(); ++slot) {
+      if (memory.slots().n_users(slot) == 0) {
+        executor.poison_slot(slot);
+      }
+    }
+    for (int32_t block = 0; block < memory.kv().n_total(); ++block) {
+      if (memory.kv().n_users(block) == 0) {
+        executor.poison_block(block);
+      }
+    }
+  }
+
+  // Sequences hold nothing, and neither does the cache once it is emptied.
+  void expect_all_returned() {
+    EngineStats stats = scheduler.stats();
+    EXPECT_EQ(stats.free_kv_blocks + stats.cache_blocks, stats.total_kv_blocks);
+    EXPECT_EQ(stats.free_state_slots + stats.cache_snapshots, stats.total_state_slots);
+    scheduler.clear_cache();
+    stats = scheduler.stats();
     EXPECT_EQ(stats.free_kv_blocks, stats.total_kv_blocks);
     EXPECT_EQ(stats.free_state_slots, stats.total_state_slots);
     EXPECT_EQ(stats.running, 0);
