@@ -8,15 +8,15 @@
 //   is left the youngest sequence goes back to the head of the queue and gives up its memory; once admitted
 //   again it reads its prompt in the same way and picks the tokens that it already has one by one, so its
 //   reply is the same in every bit. The oldest never goes back, and alone it always fits: every request ends.
-// - What a request has in common with earlier ones is not read again: see sequence_memory.h.
+// - What a request has in common with earlier ones is not read again: see cache/sequence_memory.h.
 // - With run_ahead a step is launched before the tokens of the step before are known to the host. A row
 //   whose reply turns out to have ended does no harm: its state went to a slot that is dropped.
 #pragma once
 
+#include "engine/cache/sequence_memory.h"
 #include "engine/engine.h"
 #include "engine/prefill_pace.h"
 #include "engine/sequence.h"
-#include "engine/sequence_memory.h"
 
 #include <array>
 #include <deque>

@@ -1,8 +1,8 @@
-// What the engine's tests have in common: requests, policies that depend on the tokens alone, and replies
-// read from a stream.
+// What the engine's tests have in common: requests, and replies read from a stream.
 #pragma once
 
 #include "engine/fake_executor.h"
+#include "engine/policies.h"
 #include "engine/scheduler.h"
 
 #include <gtest/gtest.h>
@@ -44,47 +44,6 @@ inline void read_events(TokenStream& stream, Reply& reply) {
     }
   }
 }
-
-// After a token divisible by 5, forces three that follow from it; stops at one divisible by `stop_divisor`.
-class ForcingPolicy final : public TokenPolicy {
- public:
-  ForcingPolicy(int vocab, int stop_divisor) : vocab_(vocab), stop_divisor_(stop_divisor) {}
-  PolicyVerdict on_token(int32_t id) override {
-    ++n_seen_;
-    if (n_seen_ > 3 && id % stop_divisor_ == 0) {
-      return {PolicyVerdict::Kind::kStop, {}};
-    }
-    if (id % 5 == 0) {
-      return {PolicyVerdict::Kind::kForce, {(id + 1) % vocab_, (id + 2) % vocab_, (id + 3) % vocab_}};
-    }
-    return {};
-  }
-
- private:
-  int vocab_;
-  int stop_divisor_;
-  int n_seen_ = 0;
-};
-
-// After an even token, the next is one of the same remainder by 4.
-class MaskingPolicy final : public TokenPolicy {
- public:
-  explicit MaskingPolicy(int vocab) : vocab_(vocab) {}
-  PolicyVerdict on_token(int32_t id) override {
-    last_ = id;
-    return {};
-  }
-  bool wants_mask() const override { return last_ % 2 == 0; }
-  void fill_mask(std::span<uint32_t> words) override {
-    for (int id = last_ % 4; id < vocab_; id += 4) {
-      words[static_cast<size_t>(id / 32)] |= 1u << (id % 32);
-    }
-  }
-
- private:
-  int vocab_;
-  int32_t last_ = 1;
-};
 
 inline std::vector<int32_t> random_ids(std::mt19937_64& random, int n, int vocab) {
   std::vector<int32_t> ids;

@@ -1,4 +1,4 @@
-#include "engine/sequence_memory.h"
+#include "engine/cache/sequence_memory.h"
 
 #include "base/error.h"
 #include "base/log.h"
