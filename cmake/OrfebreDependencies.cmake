@@ -13,6 +13,7 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(LIBEDIT REQUIRED IMPORTED_TARGET libedit)
+pkg_check_modules(XXHASH REQUIRED libxxhash)  # header only: nothing is linked
 if(ORFEBRE_BUILD_TESTS)
   find_package(GTest REQUIRED)
 endif()

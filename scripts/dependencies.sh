@@ -8,8 +8,8 @@ set -euo pipefail
 
 run_packages=(make g++ cmake ninja-build pkg-config python3
   libfmt-dev nlohmann-json3-dev libsimdjson-dev libcli11-dev libboost-dev
-  libpcre2-dev libutf8proc-dev libedit-dev)
-test_packages=(libgtest-dev libgmock-dev python3-venv ccache git
+  libpcre2-dev libutf8proc-dev libedit-dev libxxhash-dev)
+test_packages=(libgtest-dev libgmock-dev python3-venv ccache git strace
   clang libclang-rt-dev)
 # The Arm kernels are cross-compiled and run in an emulator; on an Arm machine they are simply tested.
 # test-all also makes a whole arm64 system.
@@ -74,7 +74,7 @@ quietly() {
 # has_header <header>...: whether the C++ compiler finds them, with pkg-config's help.
 has_header() {
   local flags
-  flags=$(pkg-config --cflags fmt libpcre2-8 libutf8proc libedit 2>/dev/null || true)
+  flags=$(pkg-config --cflags fmt libpcre2-8 libutf8proc libedit libxxhash 2>/dev/null || true)
   # shellcheck disable=SC2086
   printf '#include <%s>\n' "$@" | ${CXX:-c++} -std=c++20 $flags -E -x c++ - >/dev/null 2>&1
 }
@@ -87,8 +87,11 @@ name_missing_elsewhere() {
   if [[ $purpose == test* && $(uname) == Linux ]] && ! command -v clang++ >/dev/null; then
     missing+=("the program clang++, with libFuzzer")
   fi
+  if [[ $purpose == test* && $(uname) == Linux ]] && ! command -v strace >/dev/null; then
+    missing+=("the program strace")
+  fi
   local headers=(fmt/core.h nlohmann/json.hpp simdjson.h CLI/CLI.hpp boost/beast.hpp
-    utf8proc.h histedit.h)
+    utf8proc.h histedit.h xxhash.h)
   [[ $purpose == test* || $purpose == lint ]] && headers+=(gtest/gtest.h gmock/gmock.h)
   [[ $purpose == bench ]] && headers+=(benchmark/benchmark.h)
   if command -v "${CXX:-c++}" >/dev/null; then

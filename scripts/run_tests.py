@@ -154,7 +154,7 @@ def run_fuzzers(tally: Tally, fuzz_build: Path, is_long: bool):
     for outcome in fuzz_targets.run_all(fuzz_build, fuzz_targets.target_names(), FUZZ_SECONDS, runs, seed=1):
         tally.add(f"fuzz/{outcome.target}", int(outcome.ok), int(not outcome.ok), outcome.seconds)
         if not outcome.ok:
-            show(outcome.log)
+            show(outcome.log, 40)
 
 
 def main() -> int:

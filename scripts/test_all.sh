@@ -6,6 +6,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 scripts/dependencies.sh test-all
 scripts/test.sh --long
+echo "A thousand conversations, from the prefix cache and without"
+scripts/build.sh dev soak_cache
+build/dev/tests/soak_cache 1000
 for preset in asan-ubsan tsan ci-clang; do
   echo "Building and testing preset $preset"
   scripts/build.sh "$preset"

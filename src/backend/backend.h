@@ -24,8 +24,11 @@ struct BackendOptions {
 };
 
 struct BackendInfo {
-  std::string name;                 // "reference", "cpu (neon-dotprod, 2 threads)"
-  bool takes_dense = false;         // accepts bf16 and f32 matrices; others need 4 or 8 bits
+  std::string name;          // "reference", "cpu (neon-dotprod, 2 threads)"
+  bool takes_dense = false;  // accepts bf16 and f32 matrices; others need 4 or 8 bits
+  // Whether decode steps leave KV rows and recurrent state equal, bit by bit, to those of a prefill. Where
+  // not, only what prefill steps left is reused for other prompts.
+  bool decode_state_is_exact = false;
   uint64_t kv_block_bytes = 0;      // bytes of one 64-token block of one attention layer, k and v
   uint64_t state_slot_floats = 0;   // floats of one state slot, all DeltaNet layers together
   uint64_t delta_layer_floats = 0;  // of which, per layer: the delta state ...

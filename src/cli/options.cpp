@@ -6,8 +6,10 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace orfebre::cli {
@@ -26,6 +28,18 @@ CLI::Validator in_range(double low, double high) {
     double value = 0;
     const bool is_inside = CLI::detail::lexical_cast(text, value) && value >= low && value <= high;
     return is_inside ? std::string() : fmt::format("expected {}, found {}", wanted, text);
+  };
+  return {check, wanted};
+}
+
+// An unsigned 64-bit number: CLI11 alone would wrap -1 and cut what is too large.
+CLI::Validator is_uint64() {
+  const std::string wanted = fmt::format("0 to {}", std::numeric_limits<uint64_t>::max());
+  const auto check = [wanted](std::string& text) {
+    uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_number = error == std::errc() && end == text.data() + text.size();
+    return is_number ? std::string() : fmt::format("expected {}, found {}", wanted, text);
   };
   return {check, wanted};
 }
@@ -73,7 +87,7 @@ void add_sampling_options(CLI::App& app, SamplingOptions& sampling) {
       ->check(in_range(-2.0, 2.0));
   app.add_option("--frequency-penalty", sampling.frequency_penalty, "Over the reply; 0 is none")
       ->check(in_range(-2.0, 2.0));
-  app.add_option("--seed", sampling.seed, "Same seed, same reply");
+  app.add_option("--seed", sampling.seed, "Same seed, same reply")->check(is_uint64());
   app.add_option("--max-tokens,-n", sampling.max_tokens, "Length of a reply [default: until it ends]")
       ->check(in_range(1, kMaxCount));
   app.add_flag_callback(
@@ -220,9 +234,12 @@ std::string complaint(const CLI::App& app, int argc, char** argv, const CLI::Par
 
 ParsedLine parse_command_line(int argc, char** argv) {
   Parsed parsed;
+  bool allow_core_dumps = false;
   CLI::App app("Orfebre runs Qwen3.6-35B-A3B on this machine.", "orfebre");
   app.set_version_flag("--version", std::string("orfebre ") + kVersion);
   app.require_subcommand(1);
+  app.add_flag("--allow-core-dumps", allow_core_dumps,
+               "For developers, before the command: a crash may write a core file, with what was said in it");
   app.footer(
       std::string("Without --model a command uses the small demo model that ships with the program.\n") +
       kExitCodes);
@@ -237,12 +254,12 @@ ParsedLine parse_command_line(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {  // help or version
-    return {std::nullopt, app.exit(done)};
+    return {std::nullopt, app.exit(done), allow_core_dumps};
   } catch (const CLI::ParseError& error) {
     std::fprintf(stderr, "orfebre: %s\n", complaint(app, argc, argv, error).c_str());
-    return {std::nullopt, 2};
+    return {std::nullopt, 2, allow_core_dumps};
   }
-  return {chosen(app, parsed), 0};
+  return {chosen(app, parsed), 0, allow_core_dumps};
 }
 
 }  // namespace orfebre::cli

@@ -20,6 +20,7 @@ CpuBackend<Shape>::CpuBackend(const Kernels& kernels, const BackendOptions& opti
     : shape_(describe<Shape>()), kernels_(kernels), l2_epsilon_(options.l2_epsilon), pool_(options.threads) {
   info_.name = fmt::format("cpu ({}, {} thread{})", kernels.name, pool_.size(), pool_.size() == 1 ? "" : "s");
   info_.takes_dense = false;
+  info_.decode_state_is_exact = true;
   info_.kv_block_bytes = kKvBlockBytes;
   info_.delta_layer_floats = static_cast<uint64_t>(Shape::kValueHeads) * kDeltaHeadFloats;
   info_.conv_layer_floats =
