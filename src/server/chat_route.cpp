@@ -6,6 +6,7 @@
 #include "server/route.h"
 #include "server/stop_policy.h"
 #include "text/chat_template.h"
+#include "text/message_ends.h"
 
 #include <ctime>
 
@@ -29,6 +30,7 @@ std::vector<int32_t> encode_prompt(const ServerContext& context, const api::Chat
 Request engine_request(const ServerContext& context, const api::ChatRequest& chat, bool thinking) {
   Request request;
   request.prompt = encode_prompt(context, chat, thinking);
+  request.snapshot_at = text::message_ends(context.tokenizer, request.prompt);
   request.sampling =
       api::resolve_sampling(chat.sampling, thinking ? context.sampling.thinking : context.sampling.direct);
   request.max_tokens = chat.max_tokens;
@@ -64,6 +66,7 @@ void handle_chat(const RouteCall& call) {
   const api::ChatRequest chat = api::parse_chat_request(call.request.body);
   const bool thinking = chat.enable_thinking.value_or(context.thinks_by_default);
   Request request = engine_request(context, chat, thinking);
+  request.cache_namespace = call.cache_namespace;
   if (!call.writer->is_open()) {
     return;  // left while its prompt was being read
   }
