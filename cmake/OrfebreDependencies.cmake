@@ -1,5 +1,9 @@
 # Third-party libraries, all from the system's packages (scripts/dependencies.sh lists them).
 find_package(Threads REQUIRED)
+if(ORFEBRE_BACKENDS_ONLY)
+  include(OrfebreHeadersOnly)
+  return()
+endif()
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(simdjson REQUIRED)

@@ -9,8 +9,17 @@ set -euo pipefail
 run_packages=(make g++ cmake ninja-build pkg-config python3
   libfmt-dev nlohmann-json3-dev libsimdjson-dev libcli11-dev libboost-dev
   libpcre2-dev libutf8proc-dev libedit-dev libxxhash-dev)
-test_packages=(libgtest-dev libgmock-dev python3-venv ccache git
+test_packages=(libgtest-dev libgmock-dev python3-venv ccache git strace
   clang libclang-rt-dev)
+# The Arm kernels are cross-compiled and run in an emulator; on an Arm machine they are simply tested.
+# test-all also makes a whole arm64 system.
+test_all_packages=()
+if [[ $(uname -sm) == "Linux x86_64" ]]; then
+  test_packages+=(g++-aarch64-linux-gnu qemu-user googletest)
+  test_all_packages+=(mmdebstrap arch-test qemu-user-static)
+elif [[ $(uname -sm) == "Linux aarch64" ]]; then
+  test_all_packages+=(mmdebstrap)
+fi
 bench_packages=(libbenchmark-dev ccache)
 lint_packages=(clang-format clang-tidy shellcheck git)
 
@@ -18,7 +27,8 @@ purpose=${1:-run}
 packages=("${run_packages[@]}")
 case $purpose in
   run) ;;
-  test | test-all) packages+=("${test_packages[@]}") ;;
+  test) packages+=("${test_packages[@]}") ;;
+  test-all) packages+=("${test_packages[@]}" ${test_all_packages[@]+"${test_all_packages[@]}"}) ;;
   bench) packages+=("${bench_packages[@]}") ;;
   lint) packages+=("${test_packages[@]}" "${lint_packages[@]}") ;;
   *) echo "usage: scripts/dependencies.sh run | test | test-all | bench | lint" >&2; exit 2 ;;
@@ -76,6 +86,9 @@ name_missing_elsewhere() {
   done
   if [[ $purpose == test* && $(uname) == Linux ]] && ! command -v clang++ >/dev/null; then
     missing+=("the program clang++, with libFuzzer")
+  fi
+  if [[ $purpose == test* && $(uname) == Linux ]] && ! command -v strace >/dev/null; then
+    missing+=("the program strace")
   fi
   local headers=(fmt/core.h nlohmann/json.hpp simdjson.h CLI/CLI.hpp boost/beast.hpp
     utf8proc.h histedit.h xxhash.h)
