@@ -302,7 +302,7 @@ def arguments():
     p.add_argument("--warmup", type=int, default=150)
     p.add_argument("--decay-from", type=float, default=0.3)
     p.add_argument("--qat-from", type=float, default=0.75)
-    p.add_argument("--muon-lr", type=float, default=0.012)
+    p.add_argument("--muon-lr", type=float, default=0.015)
     p.add_argument("--adam-lr", type=float, default=2e-3)
     p.add_argument("--balance", type=float, default=0.002)
     p.add_argument("--average", type=float, default=0.998, help="decay of the mean of the weights")
