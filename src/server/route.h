@@ -2,11 +2,13 @@
 #pragma once
 
 #include "base/error.h"
+#include "server/constraint/answer_policy.h"
 #include "server/http/http_server.h"
 #include "server/reply_driver.h"
 #include "server/server_context.h"
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,6 +22,7 @@ struct RouteState {
   ReplyDriver& replies;
   std::atomic<bool> ready{false};  // the engine has made a token
   std::function<http::HttpStats()> http_stats;
+  MaskVocabulary mask_vocabulary{};
 };
 
 // One request on its way through a route.
@@ -29,6 +32,7 @@ struct RouteCall {
   std::string path;                   // without /v1, query and trailing slash
   std::vector<http::Header> headers;  // for every answer to this request
   std::shared_ptr<http::ResponseWriter> writer;
+  uint64_t cache_namespace = 0;  // Request::cache_namespace: one for each API key
 
   // Answers with 200 (or `status`) and the call's headers.
   void send(std::string body, int status = 200, std::string content_type = "application/json") const;
