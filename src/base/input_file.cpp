@@ -82,7 +82,7 @@ void InputFile::read(void* destination, uint64_t offset_bytes, size_t n_bytes) c
     if (got == 0) {
       fail(ErrorKind::kBadCheckpoint,
            "{}: the file was truncated while it was being read: expected {} bytes from byte {} on, found {}; "
-           "leave the files alone while a model loads, then start again",
+           "leave a model's files alone while it is in use, then start again",
            path_, n_bytes, offset_bytes, done_bytes);
     }
     done_bytes += static_cast<size_t>(got);
@@ -95,26 +95,30 @@ void InputFile::check_unchanged() const {
   const bool known = ::fstat(descriptor_, &open_file) == 0 && ::stat(path_.c_str(), &named_file) == 0;
   if (!known || identity_of(&open_file) != identity_ || identity_of(&named_file) != identity_) {
     fail(ErrorKind::kBadCheckpoint,
-         "{}: the file was changed, replaced or removed while the model was loading (expected the {} bytes "
-         "it had when opened); leave the files alone while a model loads, then start again",
+         "{}: the file was changed, replaced or removed while the model was in use (expected the {} bytes it "
+         "had when opened); leave a model's files alone while it is in use, then start again",
          path_, identity_.size_bytes);
   }
 }
 
+#ifdef __APPLE__
+void InputFile::advise_sequential() const {}
+void InputFile::prefetch_pages(uint64_t, uint64_t) const {}
+void InputFile::drop_cached_pages(uint64_t, uint64_t) const {}
+#else
 void InputFile::advise_sequential() const {
-#ifndef __APPLE__
   static_cast<void>(::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL));
-#endif
+}
+
+void InputFile::prefetch_pages(uint64_t offset_bytes, uint64_t n_bytes) const {
+  static_cast<void>(::posix_fadvise(descriptor_, static_cast<off_t>(offset_bytes),
+                                    static_cast<off_t>(n_bytes), POSIX_FADV_WILLNEED));
 }
 
 void InputFile::drop_cached_pages(uint64_t offset_bytes, uint64_t n_bytes) const {
-#ifdef __APPLE__
-  static_cast<void>(offset_bytes);
-  static_cast<void>(n_bytes);
-#else
   static_cast<void>(::posix_fadvise(descriptor_, static_cast<off_t>(offset_bytes),
                                     static_cast<off_t>(n_bytes), POSIX_FADV_DONTNEED));
-#endif
 }
+#endif
 
 }  // namespace orfebre

@@ -36,6 +36,7 @@ class InputFile {
 
   // Hints to the kernel; failures are ignored.
   void advise_sequential() const;
+  void prefetch_pages(uint64_t offset_bytes, uint64_t n_bytes) const;
   void drop_cached_pages(uint64_t offset_bytes, uint64_t n_bytes) const;
 
  private:

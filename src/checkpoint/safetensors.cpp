@@ -305,8 +305,14 @@ void SafetensorsSet::read(void* destination, const TensorInfo& tensor, uint64_t 
                                                       n_bytes);
 }
 
-void SafetensorsSet::drop_cached_pages(const TensorInfo& tensor) const {
-  files_[static_cast<size_t>(tensor.file_index)].drop_cached_pages(tensor.offset_bytes, tensor.size_bytes);
+void SafetensorsSet::prefetch_pages(const TensorInfo& tensor, uint64_t offset_bytes, uint64_t n_bytes) const {
+  files_[static_cast<size_t>(tensor.file_index)].prefetch_pages(tensor.offset_bytes + offset_bytes, n_bytes);
+}
+
+void SafetensorsSet::drop_cached_pages(const TensorInfo& tensor, uint64_t offset_bytes,
+                                       uint64_t n_bytes) const {
+  files_[static_cast<size_t>(tensor.file_index)].drop_cached_pages(tensor.offset_bytes + offset_bytes,
+                                                                   n_bytes);
 }
 
 void SafetensorsSet::check_unchanged(const TensorInfo& tensor) const {

@@ -74,8 +74,9 @@ class SafetensorsSet {
   // destination[0, n_bytes) <- the tensor's bytes from `offset_bytes` of the tensor on. Throws as
   // InputFile::read.
   void read(void* destination, const TensorInfo& tensor, uint64_t offset_bytes, size_t n_bytes) const;
-  // Forget the kernel's cached pages of this tensor.
-  void drop_cached_pages(const TensorInfo& tensor) const;
+  // Hints to the kernel about such a range: it will be read soon; its cached pages may be forgotten.
+  void prefetch_pages(const TensorInfo& tensor, uint64_t offset_bytes, uint64_t n_bytes) const;
+  void drop_cached_pages(const TensorInfo& tensor, uint64_t offset_bytes, uint64_t n_bytes) const;
   void check_unchanged(const TensorInfo& tensor) const;
   void check_unchanged() const;  // every file
 

@@ -151,8 +151,8 @@ int run_command(const BenchCommand& command) {
   catch_stop_signals();
   OpenedModel opened = open_model(command.model);
   const std::vector<BenchShape> shapes = shapes_of(command, opened.checkpoint->config().max_context);
-  const StepLimits limits = bench_limits(shapes);
-  require_memory(opened.memory_needs(), command.model, limits);
+  const MemoryChoice memory =
+      choose_memory(opened.memory_needs(command.model), command.model, bench_limits(shapes));
 
   BenchReport report;
   report.model = model_dir_name(opened.directory);
@@ -165,7 +165,7 @@ int run_command(const BenchCommand& command) {
 
   const BackendInfo info = opened.backend->info();
   const WeightBytes weights = weight_bytes(opened);
-  const std::unique_ptr<Model> model = load_weights_with_progress(opened, limits);
+  const std::unique_ptr<Model> model = load_weights_with_progress(opened, memory);
   BenchRunner runner(*model);
   for (const BenchShape& shape : shapes) {
     BenchRow row = measure(runner, shape, command.repeat);

@@ -19,6 +19,8 @@ struct ModelOptions {
   int context_tokens = 0;        // 0: the model's own, or what fits into memory
   int parallel = 4;              // replies at the same time
   double memory_gib = 0;         // 0: what the machine has free
+  bool stream_experts = false;   // routed experts stay on disk and are read as they are needed
+  double expert_memory_gib = 0;  // of those, what is kept in memory; 0: what is left over
 };
 
 struct SamplingOptions {

@@ -2,6 +2,7 @@
 
 #include "support/seeded_formula.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -79,10 +80,9 @@ int RandomWeights::matrix_bits(const MatrixSpec& spec) const {
   return spec.role == MatrixRole::kRouter || spec.role == MatrixRole::kSharedGate ? 8 : 4;
 }
 
-RandomWeights::Storage RandomWeights::make_storage(const MatrixSpec& spec) const {
+void RandomWeights::make_storage(Storage& storage, const MatrixSpec& spec) const {
   const std::string name = weight_name(spec.role, spec.layer);
   const int bits = matrix_bits(spec);
-  Storage storage;
   storage.codes.resize(size_of(spec) * static_cast<uint64_t>(bits) / 32);
   const uint64_t codes_key = key_of(seed_, name, "codes");
   for (uint64_t w = 0; w < storage.codes.size(); w += 2) {
@@ -109,21 +109,39 @@ RandomWeights::Storage RandomWeights::make_storage(const MatrixSpec& spec) const
     storage.scales.push_back(scale);
     storage.biases.push_back(to_bf16((-middle * to_f32(scale)) * (0.9f + 0.2f * unit(biases_key, g))));
   }
-  return storage;
 }
 
-AffineTensor RandomWeights::read_matrix(const MatrixSpec& spec) {
-  auto storage = std::make_unique<Storage>(make_storage(spec));
+AffineTensor RandomWeights::read_rows(std::vector<std::byte>& memory, const MatrixSpec& spec, int first_row,
+                                      int n_rows) {
+  std::shared_ptr<Storage> storage;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::shared_ptr<Storage>& alive = alive_[{spec.role, spec.layer}];
+    if (alive == nullptr) {
+      alive = std::make_shared<Storage>();
+    }
+    storage = alive;
+  }
+  std::call_once(storage->made, [&] { make_storage(*storage, spec); });
   AffineTensor tensor;
-  tensor.n_matrices = spec.n_matrices;
-  tensor.n_out = spec.n_out;
+  tensor.n_out = n_rows;
   tensor.n_in = spec.n_in;
   tensor.bits = matrix_bits(spec);
-  tensor.codes = storage->codes.data();
-  tensor.scales = storage->scales.data();
-  tensor.biases = storage->biases.data();
-  const std::lock_guard<std::mutex> lock(mutex_);
-  alive_[{spec.role, spec.layer}] = std::move(storage);
+  const size_t row_words = static_cast<size_t>(spec.n_in * tensor.bits / 32);
+  const size_t row_groups = static_cast<size_t>(spec.n_in / CommonShape::kQuantGroup);
+  const size_t n_words = static_cast<size_t>(n_rows) * row_words;
+  const size_t n_groups = static_cast<size_t>(n_rows) * row_groups;
+  memory.resize(std::max(memory.size(), n_words * 4 + n_groups * 4));
+  auto* const codes = reinterpret_cast<uint32_t*>(memory.data());
+  auto* const scales = reinterpret_cast<bf16*>(codes + n_words);
+  std::copy_n(storage->codes.begin() + static_cast<ptrdiff_t>(first_row) * static_cast<ptrdiff_t>(row_words),
+              n_words, codes);
+  const ptrdiff_t first_group = static_cast<ptrdiff_t>(first_row) * static_cast<ptrdiff_t>(row_groups);
+  std::copy_n(storage->scales.begin() + first_group, n_groups, scales);
+  std::copy_n(storage->biases.begin() + first_group, n_groups, scales + n_groups);
+  tensor.codes = codes;
+  tensor.scales = scales;
+  tensor.biases = scales + n_groups;
   return tensor;
 }
 
@@ -139,9 +157,11 @@ std::vector<float> RandomWeights::read_vector(const VectorSpec& spec) {
   return values;
 }
 
-void RandomWeights::release_matrix(const MatrixSpec& spec) {
+void RandomWeights::release_rows(const MatrixSpec& spec, int, int n_rows) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  alive_.erase({spec.role, spec.layer});
+  if (n_rows == row_count(spec)) {
+    alive_.erase({spec.role, spec.layer});
+  }
 }
 
 uint64_t RandomWeights::total_bytes() const {

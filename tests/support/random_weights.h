@@ -25,23 +25,26 @@ class RandomWeights final : public WeightSource {
 
   const ShapeInfo& shape() const override { return shape_; }
   int matrix_bits(const MatrixSpec& spec) const override;
-  AffineTensor read_matrix(const MatrixSpec& spec) override;
+  AffineTensor read_rows(std::vector<std::byte>& memory, const MatrixSpec& spec, int first_row,
+                         int n_rows) override;
   std::vector<float> read_vector(const VectorSpec& spec) override;
-  void release_matrix(const MatrixSpec& spec) override;
+  void prefetch_rows(const MatrixSpec&, int, int) override {}
+  void release_rows(const MatrixSpec& spec, int first_row, int n_rows) override;
   uint64_t total_bytes() const override;
 
  private:
   struct Storage {
+    std::once_flag made;
     std::vector<uint32_t> codes;
     std::vector<bf16> scales;
     std::vector<bf16> biases;
   };
-  Storage make_storage(const MatrixSpec& spec) const;
+  void make_storage(Storage& storage, const MatrixSpec& spec) const;
 
   const ShapeInfo shape_;
   const uint64_t seed_;
-  std::mutex mutex_;  // guards alive_
-  std::map<std::pair<MatrixRole, int>, std::unique_ptr<Storage>> alive_;
+  std::mutex mutex_;                                                      // guards alive_
+  std::map<std::pair<MatrixRole, int>, std::shared_ptr<Storage>> alive_;  // made whole, until released whole
 };
 
 }  // namespace orfebre::test
