@@ -105,7 +105,7 @@ Checkpoint::Checkpoint(const std::string& directory, const CheckpointOptions& op
     : directory_(directory),
       options_(options),
       config_(read_model_config(directory)),
-      files_(directory),
+      files_(directory, options.page_cache),
       convention_(detect_convention(files_, config_.shape)),
       drop_pages_(files_.total_bytes() > options.drop_pages_above_bytes) {
   plan_weights();
@@ -371,13 +371,6 @@ void Checkpoint::read_and_quantize(AffineTensor& view, std::vector<std::byte>& m
     fail(ErrorKind::kBadCheckpoint, "{}: tensor \"{}\": its values are too large to quantise", directory_,
          rows.plan.values->name);
   }
-}
-
-void Checkpoint::prefetch_rows(const MatrixSpec& spec, int first_row, int n_rows) {
-  for_tensors({plan_of(spec), spec, first_row, n_rows},
-              [&](const TensorInfo& tensor, const ByteRange& range) {
-                files_.prefetch_pages(tensor, range.offset_bytes, range.n_bytes);
-              });
 }
 
 void Checkpoint::release_rows(const MatrixSpec& spec, int first_row, int n_rows) {

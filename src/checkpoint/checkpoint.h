@@ -31,6 +31,7 @@ struct CheckpointOptions {
   // and model need not fit into memory together. Dropping those of a small model would only slow its next
   // start.
   uint64_t drop_pages_above_bytes = uint64_t{2} << 30;
+  PageCache page_cache = PageCache::kUse;
 };
 
 // The width our quantiser gives a matrix: 8 bits for the router and the shared expert's gate, else 4.
@@ -55,7 +56,6 @@ class Checkpoint final : public WeightSource {
   AffineTensor read_rows(std::vector<std::byte>& memory, const MatrixSpec& spec, int first_row,
                          int n_rows) override;
   std::vector<float> read_vector(const VectorSpec& spec) override;
-  void prefetch_rows(const MatrixSpec& spec, int first_row, int n_rows) override;
   void release_rows(const MatrixSpec& spec, int first_row, int n_rows) override;
   // Bytes of all matrices as they are handed over.
   uint64_t total_bytes() const override;

@@ -27,8 +27,7 @@ class WeightSource {
                                  int n_rows) = 0;
   virtual std::vector<float> read_vector(const VectorSpec& spec) = 0;
 
-  // Hints about the same rows: they will be read soon; they were read, and the system may forget them.
-  virtual void prefetch_rows(const MatrixSpec& spec, int first_row, int n_rows) = 0;
+  // A hint: these rows were read, and the system may forget them.
   virtual void release_rows(const MatrixSpec& spec, int first_row, int n_rows) = 0;
 
   // Bytes of all tensors that will be read: for progress bars.

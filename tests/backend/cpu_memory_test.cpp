@@ -133,7 +133,8 @@ TEST(CpuScratch, StaysWithinThePlan) {
 // A checkpoint whose reads of experts can be made to fail.
 class FlakySource final : public WeightSource {
  public:
-  explicit FlakySource(const std::string& directory) : inner_(directory) {}
+  explicit FlakySource(const std::string& directory)
+      : inner_(directory, {.page_cache = PageCache::kBypass}) {}
   const ShapeInfo& shape() const override { return inner_.shape(); }
   int matrix_bits(const MatrixSpec& spec) const override { return inner_.matrix_bits(spec); }
   AffineTensor read_rows(std::vector<std::byte>& memory, const MatrixSpec& spec, int first_row,
@@ -147,9 +148,6 @@ class FlakySource final : public WeightSource {
     return inner_.read_rows(memory, spec, first_row, n_rows);
   }
   std::vector<float> read_vector(const VectorSpec& spec) override { return inner_.read_vector(spec); }
-  void prefetch_rows(const MatrixSpec& spec, int first_row, int n_rows) override {
-    inner_.prefetch_rows(spec, first_row, n_rows);
-  }
   void release_rows(const MatrixSpec& spec, int first_row, int n_rows) override {
     inner_.release_rows(spec, first_row, n_rows);
   }

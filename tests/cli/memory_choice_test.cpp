@@ -27,7 +27,6 @@ class SizesOnly final : public WeightSource {
   }
   AffineTensor read_rows(std::vector<std::byte>&, const MatrixSpec&, int, int) override { return {}; }
   std::vector<float> read_vector(const VectorSpec&) override { return {}; }
-  void prefetch_rows(const MatrixSpec&, int, int) override {}
   void release_rows(const MatrixSpec&, int, int) override {}
   uint64_t total_bytes() const override { return 0; }
 

@@ -39,7 +39,6 @@ class CountingWeights final : public WeightSource {
     return weights_.read_rows(memory, spec, first_row, n_rows);
   }
   std::vector<float> read_vector(const VectorSpec& spec) override { return weights_.read_vector(spec); }
-  void prefetch_rows(const MatrixSpec&, int, int) override {}
   void release_rows(const MatrixSpec& spec, int first_row, int n_rows) override {
     EXPECT_EQ(first_row, 0);
     EXPECT_EQ(n_rows, row_count(spec));

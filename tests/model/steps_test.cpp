@@ -164,7 +164,6 @@ class NanWeights final : public WeightSource {
     }
     return values;
   }
-  void prefetch_rows(const MatrixSpec&, int, int) override {}
   void release_rows(const MatrixSpec& spec, int first_row, int n_rows) override {
     weights_.release_rows(spec, first_row, n_rows);
   }

@@ -28,7 +28,6 @@ class RandomWeights final : public WeightSource {
   AffineTensor read_rows(std::vector<std::byte>& memory, const MatrixSpec& spec, int first_row,
                          int n_rows) override;
   std::vector<float> read_vector(const VectorSpec& spec) override;
-  void prefetch_rows(const MatrixSpec&, int, int) override {}
   void release_rows(const MatrixSpec& spec, int first_row, int n_rows) override;
   uint64_t total_bytes() const override;
 

@@ -96,9 +96,6 @@ void ExpertCache::require(const Matrix& handle, std::span<const int> experts, Th
   }
   for (const int expert : missing_) {
     claim(layer, expert);
-    for (const MatrixSpec& spec : layer.specs) {
-      source_.prefetch_rows(spec, expert * spec.n_out, spec.n_out);
-    }
   }
   buffers_.resize(static_cast<size_t>(pool.size()));
   try {
@@ -152,9 +149,7 @@ void ExpertCache::read(const Layer& layer, int expert, int part, std::vector<std
   const int first_row = expert * spec.n_out;
   const AffineTensor rows = source_.read_rows(memory, spec, first_row, spec.n_out);
   uint8_t* const place = layer.places[static_cast<size_t>(expert)]->memory;
-  repack_rows(part_of(layer, place, part), spec.role, spec.n_out, 0,
-              rows);  // the file's pages stay: memory that
-                      // nobody needs is a second cache
+  repack_rows(part_of(layer, place, part), spec.role, spec.n_out, 0, rows);
 }
 
 }  // namespace orfebre::cpu

@@ -74,7 +74,9 @@ OpenedModel open_model(const ModelOptions& options) {
   const ModelConfig config = read_model_config(opened.directory);
   opened.backend = make_backend(options.backend, config.shape.id, {options.threads, options.cpu_path});
   opened.checkpoint = std::make_unique<Checkpoint>(
-      opened.directory, CheckpointOptions{.quantize_dense = !opened.backend->info().takes_dense});
+      opened.directory,
+      CheckpointOptions{.quantize_dense = !opened.backend->info().takes_dense,
+                        .page_cache = options.stream_experts ? PageCache::kBypass : PageCache::kUse});
   opened.generation = read_generation_config(opened.directory, config);
   return opened;
 }

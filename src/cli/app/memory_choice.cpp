@@ -77,7 +77,7 @@ std::string more_memory(const ModelOptions& options, uint64_t needed) {
   if (options.memory_gib > 0) {
     return fmt::format("raise --memory to {:.1f}", std::ceil(static_cast<double>(needed) / kGib * 10) / 10);
   }
-  return "close other programs, or use a machine with more memory";
+  return "close other programs or use a machine with more memory";
 }
 
 void check_options(const MemoryNeeds& needs, const ModelOptions& options) {
@@ -97,17 +97,15 @@ void check_options(const MemoryNeeds& needs, const ModelOptions& options) {
   }
 }
 
-[[noreturn]] void refuse_model(const MemoryNeeds& needs, const ModelOptions& options, int context) {
-  const MemoryChoice least = plan_one(needs, options, context);
+// The same, led by --load stream where that would make `limits` fit.
+std::string remedy(const MemoryNeeds& needs, const ModelOptions& options, const StepLimits& limits,
+                   uint64_t needed) {
   ModelOptions streamed = options;
   streamed.stream_experts = true;
   const bool may_stream = !options.stream_experts && needs.backend.info().streams_experts &&
-                          plan_one(needs, streamed, context).fits();
-  fail(ErrorKind::kOutOfMemory,
-       "this model needs {} even with a context of {} tokens, and {} may be used; {}{}",
-       format_bytes(least.total_bytes()), context, format_bytes(least.usable_bytes),
-       may_stream ? "add --load stream, which leaves the experts on disk and is slower, or " : "",
-       more_memory(options, least.total_bytes()));
+                          plan_limits(needs, limits, least_expert_bytes(needs, streamed)).fits();
+  return (may_stream ? "add --load stream, which leaves the experts on disk and is slower, or " : "") +
+         more_memory(options, needed);
 }
 
 }  // namespace
@@ -143,7 +141,11 @@ MemoryChoice choose_memory(const MemoryNeeds& needs, const ModelOptions& options
   const int wanted = options.context_tokens > 0 ? options.context_tokens : by_default;
   const int smallest = std::min(wanted, kSmallestContext);
   if (largest < smallest) {
-    refuse_model(needs, options, smallest);
+    const MemoryChoice least = plan_one(needs, options, smallest);
+    fail(ErrorKind::kOutOfMemory,
+         "this model needs {} even with a context of {} tokens, and {} may be used; {}",
+         format_bytes(least.total_bytes()), smallest, format_bytes(least.usable_bytes),
+         remedy(needs, options, least.limits, least.total_bytes()));
   }
   if (options.context_tokens > largest) {
     const MemoryChoice asked = plan_one(needs, options, options.context_tokens);
@@ -165,7 +167,7 @@ MemoryChoice choose_memory(const MemoryNeeds& needs, const ModelOptions& options
     fail(ErrorKind::kOutOfMemory,
          "{} are needed and {} may be used; ask for a smaller context or fewer sequences, or {}",
          format_bytes(choice.total_bytes()), format_bytes(choice.usable_bytes),
-         more_memory(options, choice.total_bytes()));
+         remedy(needs, options, limits, choice.total_bytes()));
   }
   spend_rest_on_experts(choice, needs, options);
   return choice;

@@ -1,6 +1,7 @@
 """`orfebre serve` as a process: signals, ports, logs. The API itself is tests/python/server."""
 
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -69,6 +70,14 @@ def test_no_text_in_logs(serve):
     assert code == 0
     assert marker not in out + err
     assert len(content) < 4 or content not in out + err
+
+
+def test_inspect_prints_the_plan_of_serving(serve, binary):
+    lines = run(binary, "inspect", "--memory", "0.5").stdout.splitlines()
+    row = next(line for line in lines if re.match(r" +4096 ", line))
+    err = serve("--memory", "0.5", "--context", "4096").stop()[2]
+    planned = re.search(r"memory: .* = ([\d.]+ .B) of", err)
+    assert planned and planned[1] in row, (err, row)
 
 
 def test_memory_is_planned_and_kept(serve):
