@@ -8,7 +8,7 @@ namespace orfebre::cpu {
 namespace {
 
 constexpr uint64_t kHugePageBytes = 2u << 20;
-constexpr uint64_t kSmallPageBytes = 4096;
+constexpr uint64_t kSmallPageBytes = 65536;  // the largest that a Linux has
 constexpr uint64_t kChunkBytes = 2 * kHugePageBytes;
 constexpr uint64_t kAlignment = 64;
 
