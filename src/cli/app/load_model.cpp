@@ -23,7 +23,8 @@ constexpr uint64_t kProgramBytes = 128'000'000;     // of which half for the bod
 constexpr uint64_t kTokenizerBytesPerFileByte = 12;
 
 int loader_threads() {
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMaxLoaderThreads);
+  // Two more than cores: what is not in the page cache is waited for.
+  return std::min(static_cast<int>(std::thread::hardware_concurrency()) + 2, kMaxLoaderThreads);
 }
 
 std::string tokenizer_path(const std::string& directory) {
