@@ -3,6 +3,8 @@
 #include "server/api/api_error.h"
 #include "server/api/chat_request.h"
 #include "server/chat_sinks.h"
+#include "server/constraint/answer_policy.h"
+#include "server/constraint/policy_chain.h"
 #include "server/route.h"
 #include "server/stop_policy.h"
 #include "text/chat_template.h"
@@ -26,7 +28,19 @@ std::vector<int32_t> encode_prompt(const ServerContext& context, const api::Chat
   return prompt;
 }
 
-Request engine_request(const ServerContext& context, const api::ChatRequest& chat, bool thinking) {
+std::unique_ptr<TokenPolicy> make_policy(RouteState& state, const api::ChatRequest& chat, bool thinking) {
+  const text::Tokenizer& tokenizer = state.context.tokenizer;
+  std::vector<std::unique_ptr<TokenPolicy>> policies;
+  policies.push_back(make_stop_policy(tokenizer, chat.stop, thinking));
+  if (auto grammar = compile_answer_request(chat.answer, chat.tools, tokenizer, thinking)) {
+    policies.push_back(make_answer_policy(std::move(grammar), state.mask_vocabulary.get(tokenizer), tokenizer,
+                                          state.context.stop_ids, thinking));
+  }
+  return chain_policies(std::move(policies));
+}
+
+Request engine_request(RouteState& state, const api::ChatRequest& chat, bool thinking) {
+  const ServerContext& context = state.context;
   Request request;
   request.prompt = encode_prompt(context, chat, thinking);
   request.sampling =
@@ -34,7 +48,7 @@ Request engine_request(const ServerContext& context, const api::ChatRequest& cha
   request.max_tokens = chat.max_tokens;
   request.stop_ids = context.stop_ids;
   request.n_top_logprobs = chat.n_top_logprobs;
-  request.policy = make_stop_policy(context.tokenizer, chat.stop, thinking);
+  request.policy = make_policy(state, chat, thinking);
   return request;
 }
 
@@ -63,7 +77,7 @@ void handle_chat(const RouteCall& call) {
   const ServerContext& context = call.state.context;
   const api::ChatRequest chat = api::parse_chat_request(call.request.body);
   const bool thinking = chat.enable_thinking.value_or(context.thinks_by_default);
-  Request request = engine_request(context, chat, thinking);
+  Request request = engine_request(call.state, chat, thinking);
   if (!call.writer->is_open()) {
     return;  // left while its prompt was being read
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "server/constraint/answer_policy.h"
 #include "server/http/http_server.h"
 #include "server/reply_driver.h"
 #include "server/server_context.h"
@@ -20,6 +21,7 @@ struct RouteState {
   ReplyDriver& replies;
   std::atomic<bool> ready{false};  // the engine has made a token
   std::function<http::HttpStats()> http_stats;
+  MaskVocabulary mask_vocabulary{};
 };
 
 // One request on its way through a route.

@@ -4,11 +4,11 @@
 // chat_template_kwargs, enable_thinking, preserve_thinking, reasoning_content (or reasoning) of assistant
 // messages, max_tokens -1 for no limit. Fields that change nothing here (user, store, metadata,
 // service_tier, parallel_tool_calls, ...) are ignored; so are tools of kinds other than "function".
-// Refused as unsupported, because ignoring them would answer another question: n above 1, response_format
-// other than text, a tool_choice that forces a call, functions, audio.
+// Refused as unsupported, because ignoring them would answer another question: n above 1, functions, audio.
 #pragma once
 
 #include "sample/sampling_params.h"
+#include "server/api/answer_request.h"
 #include "text/chat_template.h"
 
 #include <cstdint>
@@ -38,6 +38,7 @@ struct ChatRequest {
   SamplingFields sampling;
   std::vector<std::string> stop;
   int n_top_logprobs = -1;  // -1: none wanted
+  AnswerRequest answer;
   std::optional<bool> enable_thinking;
   bool preserve_thinking = false;
 };

@@ -2,7 +2,6 @@
 
 import json
 
-import httpx
 import pytest
 
 MESSAGES = b'"messages":[{"role":"user","content":"hello"}]'
@@ -36,7 +35,9 @@ def post(web, body: bytes, **headers):
         (b"seed", b"1e99"), (b"seed", b"99999999999999999999999999"), (b"presence_penalty", b"9"),
         (b"logit_bias", b'{"999999999":1}'), (b"logit_bias", b'{"x":1}'), (b"stop", b"7"),
         (b"stop", b"[" + b",".join([b'"x"'] * 17) + b"]"), (b"stream", b'"yes"'), (b"tools", b"[7]"),
-        (b"tool_choice", b"7"), (b"n", b"2"), (b"response_format", b'{"type":"json_object"}'),
+        (b"tool_choice", b"7"), (b"n", b"2"), (b"response_format", b'{"type":"xml"}'), (b"tool_choice", b'"required"'),
+        (b"response_format", b'{"type":"json_schema","json_schema":{"schema":{"type":"object","not":{}}}}'),
+        (b"response_format", b'{"type":"json_schema","json_schema":{"schema":{"minLength":2,"maxLength":1}}}'),
     ]],
 ])
 def test_bad_bodies(web, body):
@@ -101,18 +102,3 @@ def test_foreign_pages(web, counters, eventually, headers, status):
         assert eventually(lambda: counters()["prompt_tokens_total"] > before)
     else:
         assert counters()["prompt_tokens_total"] == before
-
-
-def test_what_was_said_is_not_logged(serve):
-    server = serve()
-    secret = "Zanzibar-4711"
-    for body in ({"messages": [{"role": "user", "content": secret}], "max_tokens": 3},
-                 {"messages": [{"role": secret, "content": secret}]}, {"messages": secret, secret: secret},
-                 {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": secret}]}]},
-                 {"messages": [{"role": "user", "content": secret * 5000}]}):
-        response = httpx.post(f"{server.url}/v1/chat/completions?{secret}", json=body, timeout=60)
-        assert response.status_code == 200 or secret not in response.text
-    httpx.get(f"{server.url}/{secret}")
-    code, out, err = server.stop()
-    assert code == 0
-    assert secret not in out + err
