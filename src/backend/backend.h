@@ -26,8 +26,8 @@ struct BackendOptions {
 };
 
 struct BackendInfo {
-  std::string name;          // "reference", "cpu (neon-dotprod, 2 threads)"
-  bool takes_dense = false;  // accepts bf16 and f32 matrices; others need 4 or 8 bits
+  std::string name;              // "reference", "cpu (neon-dotprod, 2 threads)"
+  bool takes_dense = false;      // accepts bf16 and f32 matrices; others need 4 or 8 bits
   bool streams_experts = false;  // see Backend::stream_experts
   // Whether decode steps leave KV rows and recurrent state equal, bit by bit, to those of a prefill. Where
   // not, only what prefill steps left is reused for other prompts.

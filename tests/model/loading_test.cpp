@@ -1,5 +1,6 @@
 // Loading: every row once and in its place, file pages dropped behind, and nothing left by a load that is
 // cancelled or fails.
+#include "backend/cpu/cpu_backend.h"
 #include "backend/reference/reference_backend.h"
 #include "base/error.h"
 #include "checkpoint/checkpoint.h"
@@ -220,6 +221,29 @@ TEST_F(LoadingFromDisk, AFileCutShortMeanwhileIsAnErrorAndLeavesNothing) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("model.safetensors"));
   }
   EXPECT_EQ(threads(), threads_before);
+}
+
+// Streamed experts are read as long as the model lives.
+TEST_F(LoadingFromDisk, AFileCutShortOrReplacedUnderStreamedExpertsIsAnError) {
+  if (!cpu_backend_runs_here()) {
+    return;  // no other backend streams
+  }
+  Checkpoint checkpoint(directory_, {.page_cache = PageCache::kBypass});
+  std::unique_ptr<Backend> backend = make_cpu_backend(ShapeId::kProbe, {});
+  LoadOptions options;
+  options.expert_budget_bytes = expert_sizes(*backend, checkpoint).layer_bytes;
+  Model model(std::move(backend), checkpoint, small_limits(), options);
+  const std::vector<int32_t> tokens(50, 3);
+  const int32_t last = 49;
+  const auto run = [&] { return Sequence(model).feed(tokens, {&last, 1}); };
+  const std::vector<float> resident =
+      Sequence(*make_random_model(make_cpu_backend(ShapeId::kProbe, {}))).feed(tokens, {&last, 1});
+  EXPECT_EQ(run(), resident);
+  std::filesystem::copy_file(weights_path(), weights_path() + ".copy");
+  std::filesystem::resize_file(weights_path(), std::filesystem::file_size(weights_path()) / 3);
+  EXPECT_THROW(run(), Error);
+  std::filesystem::rename(weights_path() + ".copy", weights_path());  // the same bytes, but who knows
+  EXPECT_THROW(run(), Error);
 }
 
 #endif
