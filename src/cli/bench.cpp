@@ -183,8 +183,8 @@ int bench_cache(const BenchCommand& command, OpenedModel& opened) {
   const std::string backend = opened.backend->info().name;
   const StepLimits limits =
       cache_bench_limits(command.cache_prompt_tokens, opened.checkpoint->config().max_context);
-  require_memory(opened.memory_needs(), command.model, limits);
-  const std::unique_ptr<Model> model = load_weights_with_progress(opened, limits);
+  const MemoryChoice memory = choose_memory(opened.memory_needs(command.model), command.model, limits);
+  const std::unique_ptr<Model> model = load_weights_with_progress(opened, memory);
   const CacheBenchReport report = run_cache_bench(*model, command.cache_prompt_tokens, command.repeat);
   command.json ? print_cache_json(report, backend) : print_cache_table(report);
   return 0;
