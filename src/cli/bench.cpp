@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "cli/app/cache_bench.h"
 #include "cli/app/load_model.h"
 #include "cli/app/model_dir.h"
 #include "cli/commands.h"
@@ -144,12 +145,54 @@ void print_json(const BenchReport& report) {
   fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
+void print_cache_table(const CacheBenchReport& report) {
+  fmt::print("{:<20} {:>8} {:>8} {:>8} {:>12} {:>12}\n", "prompt", "tokens", "new", "read", "seconds",
+             "of the cold");
+  for (const CacheBenchRow& row : report.rows) {
+    fmt::print("{:<20} {:>8} {:>8} {:>8} {:>12.4f} {:>10.1f} %\n", row.what, row.prompt_tokens,
+               row.new_tokens, row.read_tokens, row.seconds, 100 * row.seconds / report.rows.front().seconds);
+  }
+  fmt::print("\nkeeping states makes a cold prefill {:+.1f} % longer, a reply {:+.1f} %\n",
+             100 * report.prefill_cost, 100 * report.decode_cost);
+}
+
+void print_cache_json(const CacheBenchReport& report, const std::string& backend) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const CacheBenchRow& row : report.rows) {
+    rows.push_back({{"prompt", row.what},
+                    {"prompt_tokens", row.prompt_tokens},
+                    {"new_tokens", row.new_tokens},
+                    {"read_tokens", row.read_tokens},
+                    {"seconds", row.seconds}});
+  }
+  const nlohmann::json document = {{"version", kVersion},
+                                   {"backend", backend},
+                                   {"prompts", rows},
+                                   {"prefill_cost", report.prefill_cost},
+                                   {"decode_cost", report.decode_cost}};
+  fmt::print("{}\n", document.dump(2));
+}
+
+int bench_cache(const BenchCommand& command, OpenedModel& opened) {
+  const std::string backend = opened.backend->info().name;
+  const StepLimits limits =
+      cache_bench_limits(command.cache_prompt_tokens, opened.checkpoint->config().max_context);
+  require_memory(opened.memory_needs(), command.model, limits);
+  const std::unique_ptr<Model> model = load_weights_with_progress(opened, limits);
+  const CacheBenchReport report = run_cache_bench(*model, command.cache_prompt_tokens, command.repeat);
+  command.json ? print_cache_json(report, backend) : print_cache_table(report);
+  return 0;
+}
+
 }  // namespace
 
 int run_command(const BenchCommand& command) {
   set_log_level(LogLevel::kWarning);
   catch_stop_signals();
   OpenedModel opened = open_model(command.model);
+  if (command.cache_prompt_tokens > 0) {
+    return bench_cache(command, opened);
+  }
   const std::vector<BenchShape> shapes = shapes_of(command, opened.checkpoint->config().max_context);
   const StepLimits limits = bench_limits(shapes);
   require_memory(opened.memory_needs(), command.model, limits);

@@ -73,6 +73,12 @@ void add_parallel(CLI::App& app, ModelOptions& model) {
       ->capture_default_str();
 }
 
+void add_cache(CLI::App& app, ModelOptions& model) {
+  app.add_option("--cache-memory", model.cache_gib,
+                 "GiB set aside for prompts and replies read before; 0 keeps none [default: a thirty-second]")
+      ->check(in_range(0, 1e6));
+}
+
 void add_sampling_options(CLI::App& app, SamplingOptions& sampling) {
   app.add_option("--temperature", sampling.temperature, "0 is greedy [default of all these: the model's own]")
       ->check(in_range(0.0, 2.0));
@@ -112,6 +118,7 @@ void add_serve(CLI::App& app, ServeCommand& command) {
   add_model_options(serve, command.model);
   add_context(serve, command.model);
   add_parallel(serve, command.model);
+  add_cache(serve, command.model);
   serve.add_option("--host", command.host, "Address to listen on; others than the loopback need --api-key")
       ->capture_default_str();
   serve.add_option("--port,-p", command.port, "Port to listen on")
@@ -123,6 +130,7 @@ void add_serve(CLI::App& app, ServeCommand& command) {
   serve.add_option("--allow-host", command.allowed_hosts,
                    "Further name that clients may reach this server by");
   serve.add_flag("--no-think", command.no_think, "Answer without thinking unless the client asks for it");
+  serve.add_flag("--trace", command.trace, "Log why prompts were or were not reused: counts and hashes only");
   serve.add_option("--model-name", command.model_name, "Name of the model in the API");
 }
 
@@ -131,6 +139,7 @@ void add_run(CLI::App& app, RunCommand& command) {
   add_model_options(run, command.model);
   add_context(run, command.model);
   add_sampling_options(run, command.sampling);
+  command.model.cache_gib = 0;  // there is no second prompt
   run.add_option("prompt", command.prompt, "The prompt; - reads standard input")->required();
 }
 
@@ -190,6 +199,10 @@ void add_bench(CLI::App& app, BenchCommand& command) {
   bench.add_option("--repeat", command.repeat, "Measurements; the median is reported")
       ->check(in_range(1, 1000))
       ->capture_default_str();
+  bench
+      .add_option("--cache", command.cache_prompt_tokens,
+                  "Measure the prefix cache instead, on a prompt of so many tokens")
+      ->check(in_range(1, kMaxCount));
   bench.add_flag("--json", command.json, "Print one JSON object");
 }
 

@@ -5,6 +5,7 @@
 
 #include "server/http/http_types.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,11 +21,13 @@ class AccessRules {
   // The answer that refuses the request, or nothing. `path` is without /v1 and trailing slash.
   std::optional<http::HttpResponse> check(const http::HttpRequest& request, std::string_view path) const;
 
+  // Which of the keys the request carries, counted from 1; 0: none of them.
+  uint64_t key_number(const http::HttpRequest& request) const;
+
   // CORS headers for pages of this machine and of the allowed hosts; none for others.
   std::vector<http::Header> cors_headers(const http::HttpRequest& request) const;
 
  private:
-  bool key_is_right(const http::HttpRequest& request) const;
   bool is_own_host(std::string_view host, const http::HttpRequest& request) const;
   bool is_own_origin(std::string_view origin, const http::HttpRequest& request) const;
 

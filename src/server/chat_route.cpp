@@ -8,6 +8,7 @@
 #include "server/route.h"
 #include "server/stop_policy.h"
 #include "text/chat_template.h"
+#include "text/message_ends.h"
 
 #include <ctime>
 
@@ -43,6 +44,7 @@ Request engine_request(RouteState& state, const api::ChatRequest& chat, bool thi
   const ServerContext& context = state.context;
   Request request;
   request.prompt = encode_prompt(context, chat, thinking);
+  request.snapshot_at = text::message_ends(context.tokenizer, request.prompt);
   request.sampling =
       api::resolve_sampling(chat.sampling, thinking ? context.sampling.thinking : context.sampling.direct);
   request.max_tokens = chat.max_tokens;
@@ -78,6 +80,7 @@ void handle_chat(const RouteCall& call) {
   const api::ChatRequest chat = api::parse_chat_request(call.request.body);
   const bool thinking = chat.enable_thinking.value_or(context.thinks_by_default);
   Request request = engine_request(call.state, chat, thinking);
+  request.cache_namespace = call.cache_namespace;
   if (!call.writer->is_open()) {
     return;  // left while its prompt was being read
   }

@@ -8,6 +8,7 @@
 #include "server/server_context.h"
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -31,6 +32,7 @@ struct RouteCall {
   std::string path;                   // without /v1, query and trailing slash
   std::vector<http::Header> headers;  // for every answer to this request
   std::shared_ptr<http::ResponseWriter> writer;
+  uint64_t cache_namespace = 0;  // Request::cache_namespace: one for each API key
 
   // Answers with 200 (or `status`) and the call's headers.
   void send(std::string body, int status = 200, std::string content_type = "application/json") const;

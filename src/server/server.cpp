@@ -142,6 +142,7 @@ class Server::Impl {
       const RouteMatch match = find_route(request);
       RouteCall call{state_, request, match.path, access_.cors_headers(request), writer};
       call.headers.push_back(id);
+      call.cache_namespace = access_.key_number(request);
       (*match.handler)(call);
       return;
     } catch (const Error& error) {

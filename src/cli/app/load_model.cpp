@@ -111,6 +111,8 @@ LoadedModel load_model(const ModelOptions& options) {
   loaded.tokenizer = std::make_unique<text::Tokenizer>(load_tokenizer(opened.directory));
   EngineOptions engine_options;
   engine_options.n_vocab = loaded.tokenizer->vocab_size();
+  engine_options.max_running = options.parallel;
+  engine_options.prefix_cache = options.cache_gib != 0;
   if (engine_options.n_vocab > opened.checkpoint->shape().vocab) {
     fail(ErrorKind::kBadCheckpoint,
          "{}: the tokenizer has {} tokens, the model only {}; they do not belong together", opened.directory,

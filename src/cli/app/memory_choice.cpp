@@ -1,6 +1,7 @@
 #include "cli/app/memory_choice.h"
 
 #include "base/error.h"
+#include "cli/app/cache_share.h"
 #include "cli/system/system_memory.h"
 #include "engine/kv_pool.h"
 #include "engine/state_slots.h"
@@ -24,8 +25,10 @@ MemoryChoice plan_blocks(const MemoryNeeds& needs, const ModelOptions& options, 
   MemoryChoice choice;
   choice.limits.max_context = context;
   choice.limits.max_prefill_rows = std::min(kPrefillRows, blocks_for(context) * kBlockTokens);
-  choice.limits.n_kv_blocks = n_kv_blocks;
-  choice.limits.n_state_slots = kSlotsPerSequence * options.parallel;
+  const CacheShare cache =
+      cache_share(needs.backend.info(), needs.source.shape(), usable_bytes(options), options.cache_gib);
+  choice.limits.n_kv_blocks = n_kv_blocks + cache.n_kv_blocks;
+  choice.limits.n_state_slots = kSlotsPerSequence * options.parallel + cache.n_snapshots;
   choice.plan = plan_memory(needs.backend, needs.source, choice.limits);
   choice.program_bytes = needs.program_bytes;
   choice.usable_bytes = usable_bytes(options);
@@ -56,7 +59,8 @@ int pool_blocks(const MemoryNeeds& needs, const ModelOptions& options, int conte
   const int one = blocks_for(context);
   const MemoryChoice single = plan_blocks(needs, options, context, one);
   const uint64_t left = single.usable_bytes - std::min(single.usable_bytes, single.total_bytes());
-  const uint64_t block_bytes = std::max<uint64_t>(1, single.plan.kv_bytes / static_cast<uint64_t>(one));
+  const uint64_t block_bytes =
+      std::max<uint64_t>(1, single.plan.kv_bytes / static_cast<uint64_t>(single.limits.n_kv_blocks));
   const auto affordable = static_cast<int>(std::min<uint64_t>(left / 2 / block_bytes, 1u << 24));
   return one + std::min(affordable, (options.parallel - 1) * one);
 }
