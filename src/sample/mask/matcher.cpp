@@ -333,7 +333,7 @@ Matcher::Shortcut Matcher::shortcut(const Config& config) const {
     if (plain > best_plain) {
       best_plain = plain;
       // Longer plain tokens are left only where another reason than the counter may take them.
-      const bool no_other = plain >= reach || (takes.only_count && no_other_takes_plain(config, thread));
+      const bool no_other = plain >= reach || (takes.exact && no_other_takes_plain(config, thread));
       best = {&all.plain(plain), no_other ? &all.not_plain() : &all.all()};
     }
   }
