@@ -148,7 +148,7 @@ void DfaWriter::write_escapes(StateId from, const Edges& edges) {
   bool any = false;
   for (const auto& [letter, character] : kShort) {
     if (const int32_t target = target_of(edges, character); target >= 0) {
-      const auto c = static_cast<uint32_t>(letter);
+      const uint32_t c = static_cast<unsigned char>(letter);
       builder_.add_edge(escape, c, c, state_of(target), count());
       any = true;
     }
