@@ -11,9 +11,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD/build/arm64-root
 cross=opt/cross # in the root
 emulated_cpu=max
-packages=(make g++ cmake ninja-build pkg-config python3 libfmt-dev nlohmann-json3-dev libsimdjson-dev libcli11-dev
-  libboost-dev libpcre2-dev libutf8proc-dev libedit-dev libgtest-dev libgmock-dev
-  ccache) # the build with tests then takes the other one's objects
+# With ccache the build with tests takes the other one's objects.
+mapfile -t packages < <(scripts/dependencies.sh run --list; printf '%s\n' libgtest-dev libgmock-dev ccache)
 # The others compute for long, which scripts/test.sh does for Arm in small, or hold replies to deadlines, which an
 # emulator misses.
 suites=(test_base test_spec test_checkpoint test_text test_sample)
@@ -81,6 +80,7 @@ run_commands() {
   mkdir -p "$root/orfebre"
   git ls-files -z --cached --others --exclude-standard | tar --null --files-from - --ignore-failed-read -cf - |
     tar -xf - --no-same-owner -C "$root/orfebre"
+  cp -L /etc/resolv.conf "$root/etc/" # a package that a newer commit needs is installed by its make demo
   mount -t proc proc "$root/proc"
   mount --rbind /dev "$root/dev"
   [[ $machine == aarch64 ]] || bind_compiler

@@ -18,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 
 namespace orfebre::cli {
@@ -44,6 +45,7 @@ struct BenchReport {
   std::string processor;
   int repeat = 0;
   double read_bandwidth = 0;  // bytes a second
+  double load_seconds = 0;
   std::vector<BenchRow> rows;
 };
 
@@ -106,8 +108,9 @@ BenchRow measure(BenchRunner& runner, const BenchShape& shape, int repeat) {
 
 void print_table(const BenchReport& report) {
   fmt::print("{} on {}, {}\n", report.model, report.backend, report.processor);
-  fmt::print("read bandwidth {:.1f} GB/s; medians of {}, lowest and highest in brackets\n\n",
-             report.read_bandwidth * 1e-9, report.repeat);
+  fmt::print(
+      "loaded in {:.1f} s; read bandwidth {:.1f} GB/s; medians of {}, lowest and highest in brackets\n\n",
+      report.load_seconds, report.read_bandwidth * 1e-9, report.repeat);
   fmt::print("{:>8} {:>5} {:>28} {:>26} {:>10} {:>8} {:>8}\n", "context", "seqs", "prefill tok/s",
              "decode tok/s", "ms a step", "GB/s", "share");
   for (const BenchRow& row : report.rows) {
@@ -137,11 +140,14 @@ void print_json(const BenchReport& report) {
                     {"decode_bytes_per_second", row.bytes_per_second()},
                     {"share_of_read_bandwidth", row.bytes_per_second() / report.read_bandwidth}});
   }
-  const nlohmann::json document = {
-      {"version", kVersion},       {"model", report.model},
-      {"backend", report.backend}, {"processor", report.processor},
-      {"repeat", report.repeat},   {"read_bytes_per_second", report.read_bandwidth},
-      {"measurements", rows}};
+  const nlohmann::json document = {{"version", kVersion},
+                                   {"model", report.model},
+                                   {"backend", report.backend},
+                                   {"processor", report.processor},
+                                   {"repeat", report.repeat},
+                                   {"read_bytes_per_second", report.read_bandwidth},
+                                   {"load_seconds", report.load_seconds},
+                                   {"measurements", rows}};
   fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
@@ -194,8 +200,8 @@ int run_command(const BenchCommand& command) {
     return bench_cache(command, opened);
   }
   const std::vector<BenchShape> shapes = shapes_of(command, opened.checkpoint->config().max_context);
-  const StepLimits limits = bench_limits(shapes);
-  require_memory(opened.memory_needs(), command.model, limits);
+  const MemoryChoice memory =
+      choose_memory(opened.memory_needs(command.model), command.model, bench_limits(shapes));
 
   BenchReport report;
   report.model = model_dir_name(opened.directory);
@@ -208,7 +214,9 @@ int run_command(const BenchCommand& command) {
 
   const BackendInfo info = opened.backend->info();
   const WeightBytes weights = weight_bytes(opened);
-  const std::unique_ptr<Model> model = load_weights_with_progress(opened, limits);
+  const auto start = std::chrono::steady_clock::now();
+  const std::unique_ptr<Model> model = load_weights_with_progress(opened, memory);
+  report.load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   BenchRunner runner(*model);
   for (const BenchShape& shape : shapes) {
     BenchRow row = measure(runner, shape, command.repeat);

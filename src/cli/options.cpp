@@ -58,6 +58,15 @@ void add_model_options(CLI::App& app, ModelOptions& model) {
       ->check(in_range(1, 1024));
   app.add_option("--memory", model.memory_gib, "GiB that may be used [default: what the machine has free]")
       ->check(in_range(0.001, 1e6));
+  app.add_option_function<std::string>(
+         "--load", [&model](const std::string& how) { model.stream_experts = how != "all"; },
+         "all: the whole model into memory; stream (or mmap): leave the experts on disk, for machines that "
+         "it "
+         "does not fit into [default: all]")
+      ->check(CLI::IsMember({"all", "stream", "mmap"}));
+  app.add_option("--expert-memory", model.expert_memory_gib,
+                 "With --load stream: GiB of experts kept in memory [default: what is left over]")
+      ->check(in_range(0.001, 1e6));
 }
 
 void add_context(CLI::App& app, ModelOptions& model) {

@@ -20,6 +20,8 @@ struct ModelOptions {
   int parallel = 4;              // replies at the same time
   double memory_gib = 0;         // 0: what the machine has free
   double cache_gib = -1;         // of those for cached prefixes alone; 0: none are kept; below: a share
+  bool stream_experts = false;   // routed experts stay on disk and are read as they are needed
+  double expert_memory_gib = 0;  // of those, what is kept in memory; 0: what is left over
 };
 
 struct SamplingOptions {

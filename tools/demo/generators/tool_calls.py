@@ -31,6 +31,7 @@ def _join(params):
 
 
 REAL = _real(D.REAL)
+HELD_NAMES = {t[0] for t in REAL if is_held(t[0])}
 MORE = [t for t in _real(MORE_TOOLS) if not is_held(t[0])]   # training alone
 PAIRS = [(f"{v[0]} {o[0]}", v, o) for v in D.VERBS for o in D.OBJECTS]
 CASES = ["snake"] * 6 + ["camel"] * 2 + ["kebab", "dot", "pascal"]
@@ -183,6 +184,8 @@ def made_tool(d):
         noun_es = noun[0]
     else:
         _, verb, noun = d.entity(PAIRS)
+        while not d.held and f"{verb[0]}_{noun[0]}" in HELD_NAMES:
+            _, verb, noun = d.entity(PAIRS)
         noun_es = noun[1].replace("-", " ")
     parts = [verb[0], noun[0]]
     if d.chance(0.15):
