@@ -37,16 +37,31 @@ MemoryChoice plan_limits(const MemoryNeeds& needs, const StepLimits& limits, uin
   return choice;
 }
 
-MemoryChoice plan_blocks(const MemoryNeeds& needs, const ModelOptions& options, int context,
-                         int n_kv_blocks) {
-  const CacheShare cache =
-      cache_share(needs.backend.info(), needs.source.shape(), needs.usable_bytes, options.cache_gib);
+MemoryChoice plan_with_cache(const MemoryNeeds& needs, const ModelOptions& options, int context,
+                             int n_kv_blocks, const CacheShare& cache) {
   StepLimits limits;
   limits.max_context = context;
   limits.max_prefill_rows = std::min(kPrefillRows, blocks_for(context) * kBlockTokens);
   limits.n_kv_blocks = n_kv_blocks + cache.n_kv_blocks;
   limits.n_state_slots = kSlotsPerSequence * options.parallel + cache.n_snapshots;
   return plan_limits(needs, limits, least_expert_bytes(needs, options));
+}
+
+// The prefix cache's own share. One that nobody asked for is given up where the context would not fit beside
+// it.
+CacheShare affordable_cache(const MemoryNeeds& needs, const ModelOptions& options) {
+  const CacheShare share =
+      cache_share(needs.backend.info(), needs.source.shape(), needs.usable_bytes, options.cache_gib);
+  if (options.cache_gib >= 0) {
+    return share;
+  }
+  const int least = std::min(std::max(options.context_tokens, kSmallestContext), needs.max_context);
+  return plan_with_cache(needs, options, least, blocks_for(least), share).fits() ? share : CacheShare{};
+}
+
+MemoryChoice plan_blocks(const MemoryNeeds& needs, const ModelOptions& options, int context,
+                         int n_kv_blocks) {
+  return plan_with_cache(needs, options, context, n_kv_blocks, affordable_cache(needs, options));
 }
 
 MemoryChoice plan_one(const MemoryNeeds& needs, const ModelOptions& options, int context) {
