@@ -6,6 +6,7 @@
 #include "backend/reference/reference_backend.h"
 #include "base/error.h"
 #include "cli/system/system_memory.h"
+#include "engine/state_slots.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -79,6 +80,7 @@ TEST_F(RealShape, NeverPlansMoreThanMayBeUsed) {
 }
 
 TEST_F(RealShape, TheLargestContextFitsAndABlockMoreDoesNot) {
+  options_.cache_gib = 0;
   for (const double gigabytes : {20.5, 21.0, 22.7, 25.0}) {
     options_.context_tokens = 0;
     const int largest = largest_context(with(gigabytes), options_);
@@ -91,6 +93,18 @@ TEST_F(RealShape, TheLargestContextFitsAndABlockMoreDoesNot) {
     EXPECT_THAT(text, HasSubstr("the largest context that fits is " + std::to_string(largest) + ":"));
     EXPECT_THAT(text, HasSubstr("close other programs"));
   }
+}
+
+TEST_F(RealShape, TheCachesShareGivesWayToAContextThatIsAskedFor) {
+  const int replies_alone = kSlotsPerSequence * options_.parallel;
+  const MemoryChoice by_default = choose_memory(with(22.7), options_);
+  EXPECT_GT(by_default.limits.n_state_slots, replies_alone);
+  options_.context_tokens = by_default.limits.max_context + kBlockTokens;
+  const MemoryChoice asked = choose_memory(with(22.7), options_);
+  EXPECT_EQ(asked.limits.max_context, options_.context_tokens);
+  EXPECT_EQ(asked.limits.n_state_slots, replies_alone);
+  options_.cache_gib = 4;  // asked for as well: nothing gives way
+  EXPECT_THAT(refusal(22.7), HasSubstr("the largest context that fits is"));
 }
 
 TEST_F(RealShape, RefusalsSayWhatToDo) {
