@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "server/http/http_server.h"
-#include "server/reply_driver.h"
+#include "server/reply/reply_driver.h"
 #include "server/server_context.h"
 
 #include <atomic>

@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "server/access.h"
-#include "server/api/chat_reply.h"
+#include "server/api/sse.h"
 #include "server/route.h"
 
 #include <atomic>

@@ -4,9 +4,9 @@
 #pragma once
 
 #include "engine/token_stream.h"
-#include "server/api/chat_reply.h"
 #include "server/http/http_types.h"
-#include "server/stop_policy.h"
+#include "server/reply/reply_parts.h"
+#include "server/reply/stop_policy.h"
 #include "text/reply_parser.h"
 
 #include <atomic>

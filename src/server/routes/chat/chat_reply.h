@@ -1,5 +1,5 @@
 // The JSON of chat completions: chunks of a stream and whole replies. Each function returns one JSON text;
-// sse_event() frames it.
+// sse.h frames it.
 //
 // Beyond OpenAI's own fields: reasoning_content beside content, and "timings" in the last chunk and in whole
 // replies: queue_ms, prefill_ms, decode_ms, prefill_tokens (prompt tokens that were computed),
@@ -7,12 +7,10 @@
 // Logprobs cover every token of the reply, thinking and markup included, in order.
 #pragma once
 
-#include "engine/request.h"
+#include "server/reply/reply_parts.h"
 
-#include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace orfebre::api {
@@ -24,17 +22,6 @@ struct ReplyHead {
   std::string model;
   std::string fingerprint;
   bool usage_field = false;  // chunks carry "usage": null until the one that has it
-};
-
-struct TokenLogprob {
-  std::string bytes;  // possibly part of a character
-  float logprob = 0;
-  std::vector<std::pair<std::string, float>> top;  // descending
-};
-
-struct ReplyUsage {
-  Usage tokens;
-  int reasoning_tokens = 0;
 };
 
 struct ToolCallReply {
@@ -53,9 +40,6 @@ struct WholeReply {
   ReplyUsage usage;
 };
 
-// "PREFIX" and 24 random letters and digits.
-std::string random_id(std::string_view prefix);
-
 std::string role_chunk(const ReplyHead& head);
 std::string reasoning_chunk(const ReplyHead& head, std::string_view text,
                             const std::vector<TokenLogprob>& logprobs);
@@ -68,12 +52,5 @@ std::string finish_chunk(const ReplyHead& head, std::string_view finish_reason,
                          const std::vector<TokenLogprob>& logprobs, const ReplyUsage& usage);
 std::string usage_chunk(const ReplyHead& head, const ReplyUsage& usage);
 std::string whole_reply(const ReplyHead& head, const WholeReply& reply);
-
-std::string sse_event(std::string_view json);
-// What the openai clients turn into an APIError; the stream ends after it, without [DONE].
-std::string sse_error(std::string_view error_body);
-// Clients ignore it; `text` must be one line.
-std::string sse_comment(std::string_view text);
-inline constexpr std::string_view kSseDone = "data: [DONE]\n\n";
 
 }  // namespace orfebre::api

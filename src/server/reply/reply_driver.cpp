@@ -1,4 +1,4 @@
-#include "server/reply_driver.h"
+#include "server/reply/reply_driver.h"
 
 #include "base/log.h"
 

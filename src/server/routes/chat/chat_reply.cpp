@@ -1,11 +1,7 @@
-#include "server/api/chat_reply.h"
+#include "server/routes/chat/chat_reply.h"
 
 #include "server/api/json_writer.h"
 #include "text/utf8.h"
-
-#include <fmt/format.h>
-
-#include <random>
 
 namespace orfebre::api {
 namespace {
@@ -106,19 +102,6 @@ std::string chunk(const ReplyHead& head, std::string_view finish_reason,
 
 }  // namespace
 
-std::string random_id(std::string_view prefix) {
-  static constexpr std::string_view kAlphabet =
-      "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  thread_local std::mt19937_64 generator{(static_cast<uint64_t>(std::random_device{}()) << 32) |
-                                         std::random_device{}()};
-  std::uniform_int_distribution<size_t> letter(0, kAlphabet.size() - 1);
-  std::string id(prefix);
-  for (int i = 0; i < 24; ++i) {
-    id += kAlphabet[letter(generator)];
-  }
-  return id;
-}
-
 std::string role_chunk(const ReplyHead& head) {
   return chunk(head, {}, {},
                [](JsonWriter& json) { json.key("role").string("assistant").key("content").string(""); });
@@ -202,18 +185,6 @@ std::string whole_reply(const ReplyHead& head, const WholeReply& reply) {
   write_usage(json, reply.usage);
   write_timings(json, reply.usage.tokens);
   return json.end_object().take();
-}
-
-std::string sse_event(std::string_view json) {
-  return fmt::format("data: {}\n\n", json);
-}
-
-std::string sse_error(std::string_view error_body) {
-  return fmt::format("event: error\ndata: {}\n\n", error_body);
-}
-
-std::string sse_comment(std::string_view text) {
-  return fmt::format(": {}\n\n", text);
 }
 
 }  // namespace orfebre::api

@@ -1,4 +1,4 @@
-#include "server/reply_session.h"
+#include "server/reply/reply_session.h"
 
 #include "base/log.h"
 

@@ -2,7 +2,7 @@
 // One thread is enough: formatting a token takes some microseconds, and it keeps every session free of locks.
 #pragma once
 
-#include "server/reply_session.h"
+#include "server/reply/reply_session.h"
 
 #include <chrono>
 #include <memory>

@@ -1,6 +1,7 @@
-#include "server/chat_sinks.h"
+#include "server/routes/chat/chat_sinks.h"
 
 #include "server/api/api_error.h"
+#include "server/api/sse.h"
 #include "server/route.h"
 
 #include <fmt/format.h>

@@ -2,9 +2,10 @@
 // tokenizing a long conversation takes milliseconds, which neither sockets nor replies must wait for.
 #include "server/api/api_error.h"
 #include "server/api/chat_request.h"
-#include "server/chat_sinks.h"
+#include "server/api/sse.h"
+#include "server/reply/stop_policy.h"
 #include "server/route.h"
-#include "server/stop_policy.h"
+#include "server/routes/chat/chat_sinks.h"
 #include "text/chat_template.h"
 
 #include <ctime>

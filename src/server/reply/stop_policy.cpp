@@ -1,4 +1,4 @@
-#include "server/stop_policy.h"
+#include "server/reply/stop_policy.h"
 
 #include <algorithm>
 

@@ -1,7 +1,8 @@
 // The two forms of a chat completion: a stream of chunks, and one JSON object at the end.
 #pragma once
 
-#include "server/reply_session.h"
+#include "server/reply/reply_session.h"
+#include "server/routes/chat/chat_reply.h"
 
 #include <memory>
 
