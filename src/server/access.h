@@ -3,6 +3,7 @@
 // send without asking first (a POST that is not JSON). With a key the key decides. /health is open.
 #pragma once
 
+#include "server/api/api_error.h"
 #include "server/http/http_types.h"
 
 #include <optional>
@@ -18,7 +19,8 @@ class AccessRules {
       : api_keys_(std::move(api_keys)), allowed_hosts_(std::move(allowed_hosts)) {}
 
   // The answer that refuses the request, or nothing. `path` is without /v1 and trailing slash.
-  std::optional<http::HttpResponse> check(const http::HttpRequest& request, std::string_view path) const;
+  std::optional<http::HttpResponse> check(const http::HttpRequest& request, std::string_view path,
+                                          api::ErrorStyle style = api::ErrorStyle::kOpenAi) const;
 
   // CORS headers for pages of this machine and of the allowed hosts; none for others.
   std::vector<http::Header> cors_headers(const http::HttpRequest& request) const;

@@ -34,7 +34,7 @@ class Server::Impl {
       : options_(std::move(options)),
         access_(options_.api_keys, options_.allowed_hosts),
         replies_(options_.keep_alive),
-        state_{std::move(context), replies_, false, {}},
+        state_{std::move(context), replies_},
         http_({options_.host, options_.port, options_.request_threads, options_.limits},
               {[this](const http::HttpRequest& request) { return gate(request); },
                [this](http::HttpRequest request, std::shared_ptr<http::ResponseWriter> writer) {
@@ -101,7 +101,7 @@ class Server::Impl {
   // On the I/O thread, before the body: what can be refused by the header alone.
   std::optional<http::HttpResponse> gate(const http::HttpRequest& request) const {
     const RouteMatch match = find_route(request);
-    std::optional<http::HttpResponse> answer = access_.check(request, match.path);
+    std::optional<http::HttpResponse> answer = access_.check(request, match.path, match.error_style);
     if (answer) {
       return answer;
     }
@@ -110,8 +110,8 @@ class Server::Impl {
     } else if (request.method == "OPTIONS") {
       answer = http::HttpResponse{204, "", {{"Allow", match.allow}}, ""};
     } else if (!match.handler) {
-      answer =
-          error_response(405, fmt::format("this route answers {} only", match.allow), "method_not_allowed");
+      answer = error_response(405, fmt::format("this route answers {} only", match.allow),
+                              "method_not_allowed", match.error_style);
       answer->headers.push_back({"Allow", match.allow});
     } else {
       return std::nullopt;
@@ -138,9 +138,10 @@ class Server::Impl {
     // Clients log it; it says nothing about the request.
     const http::Header id{"x-request-id", api::random_id("req_")};
     http::HttpResponse answer;
+    const RouteMatch match = find_route(request);
+    const api::ErrorStyle style = match.error_style;
     try {
-      const RouteMatch match = find_route(request);
-      RouteCall call{state_, request, match.path, access_.cors_headers(request), writer};
+      RouteCall call{state_, request, match.path, access_.cors_headers(request), writer, style};
       call.headers.push_back(id);
       (*match.handler)(call);
       return;
@@ -148,13 +149,13 @@ class Server::Impl {
       if (error.kind() == ErrorKind::kInternal || error.kind() == ErrorKind::kBackend) {
         log_error("{}", error.what());
       }
-      answer = error_response(error);
+      answer = error_response(error, style);
     } catch (const std::bad_alloc&) {
       log_error("no memory for a request of {} bytes", request.body.size());
-      answer = error_response(503, "the server has no memory left for this request", "overloaded");
+      answer = error_response(503, "the server has no memory left for this request", "overloaded", style);
     } catch (const std::exception& error) {
       log_error("a defect: {}", error.what());
-      answer = error_response(500, "a defect of this server: see its log", "internal_error");
+      answer = error_response(500, "a defect of this server: see its log", "internal_error", style);
     }
     add_cors(request, answer);
     answer.headers.push_back(id);

@@ -8,20 +8,21 @@ namespace orfebre {
 
 using text::ReplyEvent;
 
-ReplySession::ReplySession(std::shared_ptr<TokenStream> stream, std::shared_ptr<http::ResponseWriter> writer,
-                           std::unique_ptr<ReplySink> sink, const text::Tokenizer& tokenizer,
-                           text::ToolSchemas schemas, const ReplySettings& settings)
-    : stream_(std::move(stream)),
-      writer_(std::move(writer)),
+ReplySession::ReplySession(Source source, std::unique_ptr<ReplySink> sink, const text::Tokenizer& tokenizer,
+                           text::ToolSchemas schemas, const ReplySettings& settings,
+                           std::shared_ptr<Latencies> latencies)
+    : stream_(std::move(source.stream)),
+      notes_(std::move(source.notes)),
+      writer_(std::move(source.writer)),
       sink_(std::move(sink)),
       tokenizer_(tokenizer),
       detokenizer_(tokenizer),
       scanner_(settings.stop, settings.starts_in_think),
       schemas_(std::move(schemas)),
       parser_(schemas_, {settings.starts_in_think, settings.parse_tools}),
-      wants_logprobs_(settings.wants_logprobs),
-      thinking_over_(!settings.starts_in_think),
-      prompt_tokens_(settings.prompt_tokens) {}
+      settings_(settings),
+      latencies_(std::move(latencies)),
+      thinking_over_(!settings.starts_in_think) {}
 
 bool ReplySession::drain() {
   while (auto event = stream_->try_next()) {
@@ -39,6 +40,9 @@ bool ReplySession::drain() {
   if (sink_->flush()) {
     last_write_ = Clock::now();
   }
+  if (sink_->is_over()) {
+    stream_->cancel();
+  }
   return ended_;
 }
 
@@ -46,7 +50,7 @@ void ReplySession::tick(Clock::time_point now, std::chrono::milliseconds keep_al
   if (ended_ || now - last_write_ < keep_alive) {
     return;
   }
-  sink_->on_silence(prefilled_tokens_, prompt_tokens_);
+  sink_->on_silence(prefilled_tokens_, settings_.prompt_tokens);
   sink_->flush();
   last_write_ = now;
 }
@@ -56,7 +60,7 @@ void ReplySession::on_token(const TokenEvent& event) {
     ++reasoning_tokens_;
   }
   const std::string text = detokenizer_.push(event.id);
-  if (wants_logprobs_) {
+  if (settings_.n_top_logprobs >= 0) {
     hold_logprobs(event);
   }
   raw_bytes_ += text.size();
@@ -72,6 +76,10 @@ void ReplySession::pass_on(const std::string& text) {
     return;
   }
   passed_bytes_ += text.size();
+  if (settings_.is_raw) {
+    sink_->on_text({{ReplyEvent::Kind::kContent, -1, text, true}}, take_logprobs(passed_bytes_));
+    return;
+  }
   sink_->on_text(noted(parser_.push(text)), take_logprobs(passed_bytes_));
 }
 
@@ -94,7 +102,7 @@ void ReplySession::on_end(const TokenEvent& event) {
   }
   if (*event.finish == FinishReason::kCancelled) {
     if (writer_->is_open()) {
-      sink_->on_error(Error(ErrorKind::kOverloaded, "the server is shutting down"));
+      sink_->on_error(Error(ErrorKind::kUnavailable, "the server is shutting down"));
     } else {
       writer_->abort();
     }
@@ -106,17 +114,42 @@ void ReplySession::on_end(const TokenEvent& event) {
     pass_on(scanner_.push(last).text);
     pass_on(scanner_.flush());
   }
-  sink_->on_text(noted(parser_.finish()), {});
-  const bool cut = *event.finish == FinishReason::kLength && !scanner_.stopped();
-  const std::string_view reason = cut ? "length" : called_tool_ ? "tool_calls" : "stop";
-  // After a stop string, what is still held belongs to it.
-  auto logprobs = take_logprobs(scanner_.stopped() ? 0 : std::numeric_limits<uint64_t>::max());
-  sink_->on_finish(reason, std::move(logprobs), {event.usage, reasoning_tokens_});
+  if (!settings_.is_raw) {
+    sink_->on_text(noted(parser_.finish()), {});
+  }
+  ReplyEnd end = describe_end(event);
+  const std::string_view cause = end.cause;
+  sink_->on_finish(std::move(end));
+  latencies_->record(event.usage);
   log_info(
       "reply: {} prompt tokens ({} cached), {} reply tokens, queue {:.2f} s, prefill {:.2f} s, decode {:.2f} "
       "s, {}",
       event.usage.prompt_tokens, event.usage.cached_tokens, event.usage.reply_tokens,
-      event.usage.queue_seconds, event.usage.prefill_seconds, event.usage.decode_seconds, reason);
+      event.usage.queue_seconds, event.usage.prefill_seconds, event.usage.decode_seconds, cause);
+}
+
+ReplyEnd ReplySession::describe_end(const TokenEvent& event) {
+  ReplyEnd end;
+  const bool is_cut = *event.finish == FinishReason::kLength && !scanner_.stopped();
+  if (scanner_.stopped()) {
+    end.cause = "stop_sequence";
+    end.stop_sequence = settings_.stop[static_cast<size_t>(scanner_.stop_index())];
+  } else if (is_cut) {
+    const bool at_limit = settings_.max_tokens > 0 && event.usage.reply_tokens >= settings_.max_tokens;
+    end.cause = at_limit ? "max_tokens" : "context";
+  } else {
+    end.cause = notes_->stopped_for_loop ? "loop" : "end_of_turn";
+  }
+  end.finish_reason = is_cut ? "length" : called_tool_ ? "tool_calls" : "stop";
+  switch (notes_->thinking_cut.load()) {
+    case Interference::kNone: break;
+    case Interference::kBudget: end.thinking_cut = "budget"; break;
+    case Interference::kLoop: end.thinking_cut = "loop"; break;
+  }
+  // After a stop string, what is still held belongs to it.
+  end.logprobs = take_logprobs(scanner_.stopped() ? 0 : std::numeric_limits<uint64_t>::max());
+  end.usage = {event.usage, reasoning_tokens_};
+  return end;
 }
 
 void ReplySession::hold_logprobs(const TokenEvent& event) {

@@ -5,7 +5,9 @@
 
 #include "engine/token_stream.h"
 #include "server/http/http_types.h"
+#include "server/reply/latencies.h"
 #include "server/reply/reply_parts.h"
+#include "server/reply/reply_policy.h"
 #include "server/reply/stop_policy.h"
 #include "text/reply_parser.h"
 
@@ -18,6 +20,17 @@
 
 namespace orfebre {
 
+// How a reply ended.
+struct ReplyEnd {
+  std::string_view finish_reason;  // stop, length or tool_calls
+  // Why: end_of_turn, stop_sequence, max_tokens, context, loop.
+  std::string_view cause;
+  std::string stop_sequence;      // the one that was found
+  std::string_view thinking_cut;  // budget or loop, where that closed the thinking; empty otherwise
+  std::vector<api::TokenLogprob> logprobs;
+  api::ReplyUsage usage;
+};
+
 // Formats one reply for one API and writes it to one client.
 class ReplySink {
  public:
@@ -26,33 +39,42 @@ class ReplySink {
   // Text in order; `logprobs` belong to the tokens whose text has been passed on with it.
   virtual void on_text(const std::vector<text::ReplyEvent>& events,
                        std::vector<api::TokenLogprob> logprobs) = 0;
-  // The last call, one of the two. `finish_reason` is stop, length or tool_calls.
-  virtual void on_finish(std::string_view finish_reason, std::vector<api::TokenLogprob> logprobs,
-                         const api::ReplyUsage& usage) = 0;
+  // The last call, one of the two.
+  virtual void on_finish(ReplyEnd end) = 0;
   virtual void on_error(const Error& error) = 0;
 
   // Nothing was written for a while; so much of the prompt has been read.
   virtual void on_silence(int prefilled_tokens, int prompt_tokens) = 0;
   // Sends what was written since the last flush; false if that was nothing.
   virtual bool flush() = 0;
+  // Whether nothing more will be read: another reply of the same answer has failed.
+  virtual bool is_over() const { return false; }
 };
 
 struct ReplySettings {
   std::vector<std::string> stop;
   bool starts_in_think = false;
   bool parse_tools = false;
-  bool wants_logprobs = false;
+  bool is_raw = false;      // no thinking, no tools: all text is content
+  int n_top_logprobs = -1;  // -1: none wanted
   int prompt_tokens = 0;
+  int max_tokens = 0;  // 0: no limit
 };
 
 class ReplySession : public std::enable_shared_from_this<ReplySession> {
  public:
   using Clock = std::chrono::steady_clock;
 
+  struct Source {
+    std::shared_ptr<TokenStream> stream;
+    std::shared_ptr<const ReplyNotes> notes;
+    std::shared_ptr<http::ResponseWriter> writer;
+  };
+
   // `tokenizer` must outlive the session.
-  ReplySession(std::shared_ptr<TokenStream> stream, std::shared_ptr<http::ResponseWriter> writer,
-               std::unique_ptr<ReplySink> sink, const text::Tokenizer& tokenizer, text::ToolSchemas schemas,
-               const ReplySettings& settings);
+  ReplySession(Source source, std::unique_ptr<ReplySink> sink, const text::Tokenizer& tokenizer,
+               text::ToolSchemas schemas, const ReplySettings& settings,
+               std::shared_ptr<Latencies> latencies);
 
   // Handles the events that have come. Returns whether the reply has ended.
   bool drain();
@@ -74,7 +96,10 @@ class ReplySession : public std::enable_shared_from_this<ReplySession> {
   void hold_logprobs(const TokenEvent& event);
   std::vector<api::TokenLogprob> take_logprobs(uint64_t before_byte);
 
+  ReplyEnd describe_end(const TokenEvent& event);
+
   std::shared_ptr<TokenStream> stream_;
+  std::shared_ptr<const ReplyNotes> notes_;
   std::shared_ptr<http::ResponseWriter> writer_;
   std::unique_ptr<ReplySink> sink_;
   const text::Tokenizer& tokenizer_;
@@ -82,7 +107,8 @@ class ReplySession : public std::enable_shared_from_this<ReplySession> {
   StopScanner scanner_;
   text::ToolSchemas schemas_;
   text::ReplyParser parser_;
-  bool wants_logprobs_;
+  ReplySettings settings_;
+  std::shared_ptr<Latencies> latencies_;
 
   struct HeldLogprob {
     uint64_t first_byte;  // of its token's text in the reply's raw text
@@ -96,7 +122,6 @@ class ReplySession : public std::enable_shared_from_this<ReplySession> {
   bool called_tool_ = false;
   bool ended_ = false;
   int prefilled_tokens_ = 0;
-  int prompt_tokens_;
   Clock::time_point last_write_ = Clock::now();
 };
 

@@ -38,6 +38,7 @@ StopScanner::Result StopScanner::push(std::string_view text) {
     auto matched = matcher_.push(text.substr(answer));
     result.text += matched.text;
     result.stopped = matcher_.stopped();
+    stop_index_ = std::max(stop_index_, matched.stop_index);
   }
   return result;
 }

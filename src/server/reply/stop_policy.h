@@ -33,6 +33,7 @@ class StopScanner {
 
   bool in_think() const { return phase_ == Phase::kThink; }
   bool stopped() const { return matcher_.stopped(); }
+  int stop_index() const { return stop_index_; }  // of the stop string that was found, or -1
 
  private:
   enum class Phase { kThink, kSpace, kAnswer };
@@ -41,6 +42,7 @@ class StopScanner {
 
   text::StopMatcher matcher_;
   Phase phase_;
+  int stop_index_ = -1;
   std::string tail_;  // of the thinking: what may be the beginning of "</think>"
 };
 

@@ -1,7 +1,8 @@
 #include "server/routes/chat/chat_reply.h"
 
-#include "server/api/json_writer.h"
 #include "text/utf8.h"
+
+#include <algorithm>
 
 namespace orfebre::api {
 namespace {
@@ -41,6 +42,76 @@ void write_logprobs(JsonWriter& json, const std::vector<TokenLogprob>& logprobs)
   json.end_array().end_object();
 }
 
+double per_second(int tokens, double seconds) {
+  return seconds > 0 ? tokens / seconds : 0.0;
+}
+
+// A chunk with one choice, around what `write_delta` puts into its delta.
+template <typename F>
+std::string chunk(const ChunkPlace& place, const std::vector<TokenLogprob>& logprobs, F&& write_delta,
+                  const ReplyEnd* end = nullptr) {
+  JsonWriter json;
+  json.begin_object();
+  write_head(json, place.head, "chat.completion.chunk");
+  json.key("choices").begin_array().begin_object().key("index").integer(place.index);
+  json.key("delta").begin_object();
+  write_delta(json);
+  json.end_object();
+  if (!logprobs.empty()) {
+    write_logprobs(json, logprobs);
+  }
+  if (end) {
+    write_finish(json, *end);
+  } else {
+    json.key("finish_reason").null();
+  }
+  json.end_object().end_array();
+  if (place.head.usage_field) {
+    json.key("usage").null();
+  }
+  if (end) {
+    write_timings(json, end->usage.tokens);
+  }
+  return json.end_object().take();
+}
+
+void write_reasoning(JsonWriter& json, std::string_view text) {
+  json.key("reasoning_content").string(text).key("reasoning").string(text);
+}
+
+void write_choice(JsonWriter& json, const WholeReply& reply, int index) {
+  json.begin_object().key("index").integer(index);
+  json.key("message").begin_object().key("role").string("assistant").key("content");
+  if (reply.tool_calls.empty()) {
+    json.string(reply.content);
+  } else {
+    json.string_or_null(reply.content);
+  }
+  json.key("refusal").null();
+  if (!reply.reasoning.empty()) {
+    write_reasoning(json, reply.reasoning);
+  }
+  if (!reply.tool_calls.empty()) {
+    json.key("tool_calls").begin_array();
+    for (const ToolCallReply& call : reply.tool_calls) {
+      json.begin_object().key("id").string(call.id).key("type").string("function");
+      json.key("function").begin_object().key("name").string(call.name);
+      json.key("arguments").string(call.arguments_json).end_object().end_object();
+    }
+    json.end_array();
+  }
+  json.end_object();
+  if (reply.has_logprobs) {
+    write_logprobs(json, reply.logprobs);
+  } else {
+    json.key("logprobs").null();
+  }
+  write_finish(json, reply.end);
+  json.end_object();
+}
+
+}  // namespace
+
 void write_usage(JsonWriter& json, const ReplyUsage& usage) {
   const Usage& tokens = usage.tokens;
   json.key("usage").begin_object();
@@ -52,10 +123,6 @@ void write_usage(JsonWriter& json, const ReplyUsage& usage) {
   json.key("completion_tokens_details").begin_object();
   json.key("reasoning_tokens").integer(usage.reasoning_tokens).end_object();
   json.end_object();
-}
-
-double per_second(int tokens, double seconds) {
-  return seconds > 0 ? tokens / seconds : 0.0;
 }
 
 void write_timings(JsonWriter& json, const Usage& usage) {
@@ -74,52 +141,41 @@ void write_timings(JsonWriter& json, const Usage& usage) {
   json.end_object();
 }
 
-// A chunk with one choice, around what `write_delta` puts into its delta.
-template <typename F>
-std::string chunk(const ReplyHead& head, std::string_view finish_reason,
-                  const std::vector<TokenLogprob>& logprobs, F&& write_delta,
-                  const ReplyUsage* timings = nullptr) {
-  JsonWriter json;
-  json.begin_object();
-  write_head(json, head, "chat.completion.chunk");
-  json.key("choices").begin_array().begin_object().key("index").integer(0);
-  json.key("delta").begin_object();
-  write_delta(json);
-  json.end_object();
-  if (!logprobs.empty()) {
-    write_logprobs(json, logprobs);
+void write_finish(JsonWriter& json, const ReplyEnd& end) {
+  json.key("finish_reason").string(end.finish_reason).key("finish_cause").string(end.cause);
+  if (!end.thinking_cut.empty()) {
+    json.key("thinking_cut").string(end.thinking_cut);
   }
-  json.key("finish_reason").string_or_null(finish_reason);
-  json.end_object().end_array();
-  if (head.usage_field) {
-    json.key("usage").null();
-  }
-  if (timings) {
-    write_timings(json, timings->tokens);
-  }
-  return json.end_object().take();
 }
 
-}  // namespace
+ReplyUsage add_usage(const ReplyUsage& a, const ReplyUsage& b) {
+  ReplyUsage sum = a;
+  sum.tokens.reply_tokens += b.tokens.reply_tokens;
+  sum.tokens.queue_seconds = std::max(a.tokens.queue_seconds, b.tokens.queue_seconds);
+  sum.tokens.prefill_seconds += b.tokens.prefill_seconds;
+  sum.tokens.decode_seconds += b.tokens.decode_seconds;
+  sum.reasoning_tokens += b.reasoning_tokens;
+  return sum;
+}
 
-std::string role_chunk(const ReplyHead& head) {
-  return chunk(head, {}, {},
+std::string role_chunk(const ChunkPlace& place) {
+  return chunk(place, {},
                [](JsonWriter& json) { json.key("role").string("assistant").key("content").string(""); });
 }
 
-std::string reasoning_chunk(const ReplyHead& head, std::string_view text,
+std::string reasoning_chunk(const ChunkPlace& place, std::string_view text,
                             const std::vector<TokenLogprob>& logprobs) {
-  return chunk(head, {}, logprobs, [&](JsonWriter& json) { json.key("reasoning_content").string(text); });
+  return chunk(place, logprobs, [&](JsonWriter& json) { write_reasoning(json, text); });
 }
 
-std::string content_chunk(const ReplyHead& head, std::string_view text,
+std::string content_chunk(const ChunkPlace& place, std::string_view text,
                           const std::vector<TokenLogprob>& logprobs) {
-  return chunk(head, {}, logprobs, [&](JsonWriter& json) { json.key("content").string(text); });
+  return chunk(place, logprobs, [&](JsonWriter& json) { json.key("content").string(text); });
 }
 
-std::string tool_begin_chunk(const ReplyHead& head, int index, std::string_view call_id,
+std::string tool_begin_chunk(const ChunkPlace& place, int index, std::string_view call_id,
                              std::string_view name) {
-  return chunk(head, {}, {}, [&](JsonWriter& json) {
+  return chunk(place, {}, [&](JsonWriter& json) {
     json.key("tool_calls").begin_array().begin_object().key("index").integer(index);
     json.key("id").string(call_id).key("type").string("function");
     json.key("function").begin_object().key("name").string(name).key("arguments").string("").end_object();
@@ -127,18 +183,17 @@ std::string tool_begin_chunk(const ReplyHead& head, int index, std::string_view 
   });
 }
 
-std::string tool_arguments_chunk(const ReplyHead& head, int index, std::string_view arguments) {
-  return chunk(head, {}, {}, [&](JsonWriter& json) {
+std::string tool_arguments_chunk(const ChunkPlace& place, int index, std::string_view arguments) {
+  return chunk(place, {}, [&](JsonWriter& json) {
     json.key("tool_calls").begin_array().begin_object().key("index").integer(index);
     json.key("function").begin_object().key("arguments").string(arguments).end_object();
     json.end_object().end_array();
   });
 }
 
-std::string finish_chunk(const ReplyHead& head, std::string_view finish_reason,
-                         const std::vector<TokenLogprob>& logprobs, const ReplyUsage& usage) {
+std::string finish_chunk(const ChunkPlace& place, const ReplyEnd& end) {
   return chunk(
-      head, finish_reason, logprobs, [](JsonWriter&) {}, &usage);
+      place, end.logprobs, [](JsonWriter&) {}, &end);
 }
 
 std::string usage_chunk(const ReplyHead& head, const ReplyUsage& usage) {
@@ -151,39 +206,19 @@ std::string usage_chunk(const ReplyHead& head, const ReplyUsage& usage) {
   return json.end_object().take();
 }
 
-std::string whole_reply(const ReplyHead& head, const WholeReply& reply) {
+std::string whole_reply(const ReplyHead& head, const std::vector<WholeReply>& replies) {
   JsonWriter json;
   json.begin_object();
   write_head(json, head, "chat.completion");
-  json.key("choices").begin_array().begin_object().key("index").integer(0);
-  json.key("message").begin_object().key("role").string("assistant").key("content");
-  if (reply.tool_calls.empty()) {
-    json.string(reply.content);
-  } else {
-    json.string_or_null(reply.content);
+  json.key("choices").begin_array();
+  ReplyUsage usage = replies.front().end.usage;
+  for (size_t i = 0; i < replies.size(); ++i) {
+    write_choice(json, replies[i], static_cast<int>(i));
+    usage = i > 0 ? add_usage(usage, replies[i].end.usage) : usage;
   }
-  if (!reply.reasoning.empty()) {
-    json.key("reasoning_content").string(reply.reasoning);
-  }
-  if (!reply.tool_calls.empty()) {
-    json.key("tool_calls").begin_array();
-    for (const ToolCallReply& call : reply.tool_calls) {
-      json.begin_object().key("id").string(call.id).key("type").string("function");
-      json.key("function").begin_object().key("name").string(call.name);
-      json.key("arguments").string(call.arguments_json).end_object().end_object();
-    }
-    json.end_array();
-  }
-  json.end_object();
-  if (reply.has_logprobs) {
-    write_logprobs(json, reply.logprobs);
-  } else {
-    json.key("logprobs").null();
-  }
-  json.key("finish_reason").string(reply.finish_reason);
-  json.end_object().end_array();
-  write_usage(json, reply.usage);
-  write_timings(json, reply.usage.tokens);
+  json.end_array();
+  write_usage(json, usage);
+  write_timings(json, usage.tokens);
   return json.end_object().take();
 }
 

@@ -2,10 +2,13 @@
 
 #include "server/api/api_error.h"
 #include "server/api/sse.h"
+#include "server/reply/sse_writer.h"
 #include "server/route.h"
 
 #include <fmt/format.h>
 
+#include <iterator>
+#include <optional>
 #include <utility>
 
 namespace orfebre {
@@ -15,93 +18,100 @@ using api::TokenLogprob;
 using text::ReplyEvent;
 using Kind = text::ReplyEvent::Kind;
 
+void append(std::vector<TokenLogprob>& to, std::vector<TokenLogprob> more) {
+  to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+// What the choices of one streamed answer share.
+struct StreamedAnswer {
+  SseWriter sse;
+  api::ReplyHead head;
+  bool include_usage;
+  int n_running;
+  std::optional<api::ReplyUsage> usage;  // of the choices that have ended
+};
+
 class ChatStream final : public ReplySink {
  public:
-  ChatStream(std::shared_ptr<http::ResponseWriter> writer, api::ReplyHead head, bool include_usage,
-             std::vector<http::Header> headers)
-      : writer_(std::move(writer)), head_(std::move(head)), include_usage_(include_usage) {
-    head_.usage_field = include_usage;
-    headers.push_back({"Cache-Control", "no-cache"});
-    headers.push_back({"X-Accel-Buffering", "no"});  // proxies of the nginx kind pass chunks on at once
-    writer_->begin_stream({200, "text/event-stream", std::move(headers), {}});
-    writer_->write(api::sse_event(api::role_chunk(head_)));
+  ChatStream(std::shared_ptr<StreamedAnswer> answer, int index)
+      : answer_(std::move(answer)), place_{answer_->head, index} {
+    send(api::role_chunk(place_));
   }
 
   void on_text(const std::vector<ReplyEvent>& events, std::vector<TokenLogprob> logprobs) override {
-    logprobs_.insert(logprobs_.end(), std::make_move_iterator(logprobs.begin()),
-                     std::make_move_iterator(logprobs.end()));
+    append(logprobs_, std::move(logprobs));
     for (const ReplyEvent& event : events) {
       switch (event.kind) {
         case Kind::kReasoning:
-          send(api::reasoning_chunk(head_, event.text, std::exchange(logprobs_, {})));
+          send(api::reasoning_chunk(place_, event.text, std::exchange(logprobs_, {})));
           break;
-        case Kind::kContent: send(api::content_chunk(head_, event.text, std::exchange(logprobs_, {}))); break;
+        case Kind::kContent:
+          send(api::content_chunk(place_, event.text, std::exchange(logprobs_, {})));
+          break;
         case Kind::kToolBegin:
-          send(api::tool_begin_chunk(head_, event.tool_index, api::random_id("call_"), event.text));
+          send(api::tool_begin_chunk(place_, event.tool_index, api::random_id("call_"), event.text));
           break;
         case Kind::kToolArguments:
-          send(api::tool_arguments_chunk(head_, event.tool_index, event.text));
+          send(api::tool_arguments_chunk(place_, event.tool_index, event.text));
           break;
         case Kind::kToolEnd: break;
       }
     }
   }
 
-  void on_finish(std::string_view finish_reason, std::vector<TokenLogprob> logprobs,
-                 const api::ReplyUsage& usage) override {
-    on_text({}, std::move(logprobs));
-    send(api::finish_chunk(head_, finish_reason, logprobs_, usage));
-    if (include_usage_) {
-      send(api::usage_chunk(head_, usage));
+  void on_finish(ReplyEnd end) override {
+    append(logprobs_, std::move(end.logprobs));
+    end.logprobs = std::move(logprobs_);
+    send(api::finish_chunk(place_, end));
+    answer_->usage = answer_->usage ? api::add_usage(*answer_->usage, end.usage) : end.usage;
+    if (--answer_->n_running > 0) {
+      return;
     }
-    buffer_ += api::kSseDone;
-    end();
+    if (answer_->include_usage) {
+      send(api::usage_chunk(answer_->head, *answer_->usage));
+    }
+    answer_->sse.add(std::string(api::kSseDone));
+    answer_->sse.end();
   }
 
   void on_error(const Error& error) override {
-    buffer_ += api::sse_error(api::error_body(error));
-    end();
+    answer_->sse.add(api::sse_error(api::error_body(error)));
+    answer_->sse.end();
   }
 
   void on_silence(int prefilled_tokens, int prompt_tokens) override {
-    buffer_ += api::sse_comment(
-        fmt::format("waiting: {} of {} prompt tokens read", prefilled_tokens, prompt_tokens));
+    answer_->sse.add(api::sse_comment(
+        fmt::format("waiting: {} of {} prompt tokens read", prefilled_tokens, prompt_tokens)));
   }
 
-  bool flush() override {
-    if (buffer_.empty()) {
-      return false;
-    }
-    writer_->write(std::exchange(buffer_, {}));
-    return true;
-  }
+  bool flush() override { return answer_->sse.flush(); }
+  bool is_over() const override { return answer_->sse.ended(); }
 
  private:
-  void send(const std::string& json) { buffer_ += api::sse_event(json); }
+  void send(const std::string& json) { answer_->sse.add(api::sse_event(json)); }
 
-  void end() {
-    flush();
-    writer_->end();
-  }
-
-  std::shared_ptr<http::ResponseWriter> writer_;
-  api::ReplyHead head_;
-  bool include_usage_;
-  std::string buffer_;
+  std::shared_ptr<StreamedAnswer> answer_;
+  api::ChunkPlace place_;
   std::vector<TokenLogprob> logprobs_;  // of tokens that gave no text yet
+};
+
+// What the choices of one answer at the end share.
+struct WholeAnswer {
+  std::shared_ptr<http::ResponseWriter> writer;
+  api::ReplyHead head;
+  std::vector<http::Header> headers;
+  std::vector<api::WholeReply> replies;
+  int n_running;
+  bool failed = false;
 };
 
 class ChatWhole final : public ReplySink {
  public:
-  ChatWhole(std::shared_ptr<http::ResponseWriter> writer, api::ReplyHead head, bool has_logprobs,
-            std::vector<http::Header> headers)
-      : writer_(std::move(writer)), head_(std::move(head)), headers_(std::move(headers)) {
-    reply_.has_logprobs = has_logprobs;
-  }
+  ChatWhole(std::shared_ptr<WholeAnswer> answer, size_t index)
+      : answer_(std::move(answer)), reply_(answer_->replies[index]) {}
 
   void on_text(const std::vector<ReplyEvent>& events, std::vector<TokenLogprob> logprobs) override {
-    reply_.logprobs.insert(reply_.logprobs.end(), std::make_move_iterator(logprobs.begin()),
-                           std::make_move_iterator(logprobs.end()));
+    append(reply_.logprobs, std::move(logprobs));
     for (const ReplyEvent& event : events) {
       switch (event.kind) {
         case Kind::kReasoning: reply_.reasoning += event.text; break;
@@ -113,40 +123,62 @@ class ChatWhole final : public ReplySink {
     }
   }
 
-  void on_finish(std::string_view finish_reason, std::vector<TokenLogprob> logprobs,
-                 const api::ReplyUsage& usage) override {
-    on_text({}, std::move(logprobs));
-    reply_.finish_reason = finish_reason;
-    reply_.usage = usage;
-    writer_->send({200, "application/json", headers_, api::whole_reply(head_, reply_)});
+  void on_finish(ReplyEnd end) override {
+    append(reply_.logprobs, std::move(end.logprobs));
+    reply_.end = std::move(end);
+    if (--answer_->n_running == 0 && !answer_->failed) {
+      answer_->writer->send(
+          {200, "application/json", answer_->headers, api::whole_reply(answer_->head, answer_->replies)});
+    }
   }
 
   void on_error(const Error& error) override {
+    if (std::exchange(answer_->failed, true)) {
+      return;
+    }
     http::HttpResponse response = error_response(error);
-    response.headers.insert(response.headers.end(), headers_.begin(), headers_.end());
-    writer_->send(std::move(response));
+    response.headers.insert(response.headers.end(), answer_->headers.begin(), answer_->headers.end());
+    answer_->writer->send(std::move(response));
   }
 
   void on_silence(int, int) override {}
   bool flush() override { return false; }
+  bool is_over() const override { return answer_->failed; }
 
  private:
-  std::shared_ptr<http::ResponseWriter> writer_;
-  api::ReplyHead head_;
-  std::vector<http::Header> headers_;
-  api::WholeReply reply_;
+  std::shared_ptr<WholeAnswer> answer_;
+  api::WholeReply& reply_;
 };
 
 }  // namespace
 
-std::unique_ptr<ReplySink> make_chat_stream(std::shared_ptr<http::ResponseWriter> writer, api::ReplyHead head,
-                                            bool include_usage, std::vector<http::Header> headers) {
-  return std::make_unique<ChatStream>(std::move(writer), std::move(head), include_usage, std::move(headers));
+std::vector<std::unique_ptr<ReplySink>> make_chat_stream(std::shared_ptr<http::ResponseWriter> writer,
+                                                         api::ReplyHead head, int n_replies,
+                                                         bool include_usage,
+                                                         std::vector<http::Header> headers) {
+  head.usage_field = include_usage;
+  const std::shared_ptr<StreamedAnswer> answer(new StreamedAnswer{
+      SseWriter(std::move(writer), std::move(headers)), std::move(head), include_usage, n_replies, {}});
+  std::vector<std::unique_ptr<ReplySink>> sinks;
+  for (int i = 0; i < n_replies; ++i) {
+    sinks.push_back(std::make_unique<ChatStream>(answer, i));
+  }
+  answer->sse.flush();
+  return sinks;
 }
 
-std::unique_ptr<ReplySink> make_chat_whole(std::shared_ptr<http::ResponseWriter> writer, api::ReplyHead head,
-                                           bool has_logprobs, std::vector<http::Header> headers) {
-  return std::make_unique<ChatWhole>(std::move(writer), std::move(head), has_logprobs, std::move(headers));
+std::vector<std::unique_ptr<ReplySink>> make_chat_whole(std::shared_ptr<http::ResponseWriter> writer,
+                                                        api::ReplyHead head, int n_replies, bool has_logprobs,
+                                                        std::vector<http::Header> headers) {
+  const std::shared_ptr<WholeAnswer> answer(
+      new WholeAnswer{std::move(writer), std::move(head), std::move(headers), {}, n_replies});
+  answer->replies.resize(static_cast<size_t>(n_replies));
+  std::vector<std::unique_ptr<ReplySink>> sinks;
+  for (size_t i = 0; i < answer->replies.size(); ++i) {
+    answer->replies[i].has_logprobs = has_logprobs;
+    sinks.push_back(std::make_unique<ChatWhole>(answer, i));
+  }
+  return sinks;
 }
 
 }  // namespace orfebre

@@ -5,14 +5,19 @@
 #include "server/routes/chat/chat_reply.h"
 
 #include <memory>
+#include <vector>
 
 namespace orfebre {
 
-// Sends the head and the first chunk (the role) at once: the caller has validated and admitted the request.
-std::unique_ptr<ReplySink> make_chat_stream(std::shared_ptr<http::ResponseWriter> writer, api::ReplyHead head,
-                                            bool include_usage, std::vector<http::Header> headers);
+// One sink a choice; they share the answer. Sends the head and the first chunks (the roles) at once: the
+// caller has validated and admitted the request.
+std::vector<std::unique_ptr<ReplySink>> make_chat_stream(std::shared_ptr<http::ResponseWriter> writer,
+                                                         api::ReplyHead head, int n_replies,
+                                                         bool include_usage,
+                                                         std::vector<http::Header> headers);
 
-std::unique_ptr<ReplySink> make_chat_whole(std::shared_ptr<http::ResponseWriter> writer, api::ReplyHead head,
-                                           bool has_logprobs, std::vector<http::Header> headers);
+std::vector<std::unique_ptr<ReplySink>> make_chat_whole(std::shared_ptr<http::ResponseWriter> writer,
+                                                        api::ReplyHead head, int n_replies, bool has_logprobs,
+                                                        std::vector<http::Header> headers);
 
 }  // namespace orfebre

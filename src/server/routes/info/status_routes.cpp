@@ -1,7 +1,7 @@
 // GET /health (no key needed; 200 once the engine has made a token), GET /metrics (Prometheus text) and GET /
 // (for people and probes). Counts only: nothing here depends on what was said.
 #include "server/api/json_writer.h"
-#include "server/route.h"
+#include "server/routes/handlers.h"
 
 #include <fmt/format.h>
 
@@ -36,6 +36,8 @@ void handle_metrics(const RouteCall& call) {
   const Metric metrics[] = {
       {"requests_running", "gauge", "Replies in progress", static_cast<double>(stats.running)},
       {"requests_waiting", "gauge", "Requests in the queue", static_cast<double>(stats.waiting)},
+      {"requests_running_most", "gauge", "Replies that can be in progress at once",
+       static_cast<double>(stats.max_running)},
       {"kv_blocks_free", "gauge", "KV cache blocks without an owner",
        static_cast<double>(stats.free_kv_blocks)},
       {"kv_blocks_total", "gauge", "KV cache blocks", static_cast<double>(stats.total_kv_blocks)},
@@ -44,6 +46,10 @@ void handle_metrics(const RouteCall& call) {
       {"requests_finished_total", "counter", "Replies that ended by themselves", count(stats.finished)},
       {"requests_cancelled_total", "counter", "Replies whose client left", count(stats.cancelled)},
       {"requests_failed_total", "counter", "Replies that ended with an error", count(stats.failed)},
+      {"requests_preempted_total", "counter", "Replies sent back to the queue for want of memory",
+       count(stats.preempted)},
+      {"prefill_seconds_total", "counter", "Time spent on reading prompts", stats.prefill_seconds},
+      {"decode_seconds_total", "counter", "Time spent on making tokens", stats.decode_seconds},
       {"http_connections", "gauge", "Open connections", static_cast<double>(http.connections)},
       {"http_connections_accepted_total", "counter", "Connections accepted", count(http.accepted)},
       {"http_connections_refused_total", "counter", "Connections over the limit", count(http.refused)},
@@ -54,16 +60,22 @@ void handle_metrics(const RouteCall& call) {
                    "# HELP orfebre_{0} {2}.\n# TYPE orfebre_{0} {1}\norfebre_{0} {3}\n", metric.name,
                    metric.type, metric.help, metric.value);
   }
-  call.send(std::move(text), 200, "text/plain; version=0.0.4");
+  const Latencies& latencies = *call.state.latencies;
+  latencies.queue_seconds.append_text(text, "queue_seconds", "Time that a request waited");
+  latencies.first_token_seconds.append_text(text, "first_token_seconds",
+                                            "Time from a request to its first token");
+  latencies.token_seconds.append_text(text, "token_seconds",
+                                      "Time between tokens, on the average over a reply");
+  latencies.reply_seconds.append_text(text, "reply_seconds", "Time from a request to the end of its reply");
+  call.send(std::move(text), 200, "text/plain; version=0.0.4; charset=utf-8");
 }
 
 void handle_root(const RouteCall& call) {
   api::JsonWriter json;
   json.begin_object().key("name").string("Orfebre").key("model").string(call.state.context.model_name);
   json.key("endpoints").begin_array();
-  for (const char* endpoint :
-       {"POST /v1/chat/completions", "GET /v1/models", "GET /health", "GET /metrics"}) {
-    json.string(endpoint);
+  for (const std::string& name : route_names()) {
+    json.string(name);
   }
   call.send(json.end_array().end_object().take());
 }
