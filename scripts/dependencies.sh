@@ -8,7 +8,7 @@ set -euo pipefail
 
 run_packages=(make g++ cmake ninja-build pkg-config python3
   libfmt-dev nlohmann-json3-dev libsimdjson-dev libcli11-dev libboost-dev
-  libpcre2-dev libutf8proc-dev libedit-dev)
+  libssl-dev libpcre2-dev libutf8proc-dev libedit-dev)
 test_packages=(libgtest-dev libgmock-dev python3-venv ccache git
   clang libclang-rt-dev)
 bench_packages=(libbenchmark-dev ccache)
@@ -64,7 +64,7 @@ quietly() {
 # has_header <header>...: whether the C++ compiler finds them, with pkg-config's help.
 has_header() {
   local flags
-  flags=$(pkg-config --cflags fmt libpcre2-8 libutf8proc libedit 2>/dev/null || true)
+  flags=$(pkg-config --cflags fmt openssl libpcre2-8 libutf8proc libedit 2>/dev/null || true)
   # shellcheck disable=SC2086
   printf '#include <%s>\n' "$@" | ${CXX:-c++} -std=c++20 $flags -E -x c++ - >/dev/null 2>&1
 }
@@ -77,7 +77,7 @@ name_missing_elsewhere() {
   if [[ $purpose == test* && $(uname) == Linux ]] && ! command -v clang++ >/dev/null; then
     missing+=("the program clang++, with libFuzzer")
   fi
-  local headers=(fmt/core.h nlohmann/json.hpp simdjson.h CLI/CLI.hpp boost/beast.hpp
+  local headers=(fmt/core.h nlohmann/json.hpp simdjson.h CLI/CLI.hpp boost/beast.hpp openssl/ssl.h
     utf8proc.h histedit.h)
   [[ $purpose == test* || $purpose == lint ]] && headers+=(gtest/gtest.h gmock/gmock.h)
   [[ $purpose == bench ]] && headers+=(benchmark/benchmark.h)

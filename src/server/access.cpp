@@ -109,6 +109,13 @@ bool AccessRules::is_own_host(std::string_view host, const http::HttpRequest& re
 }
 
 bool AccessRules::is_own_origin(std::string_view origin, const http::HttpRequest& request) const {
+  const bool is_listed =
+      std::any_of(allowed_origins_.begin(), allowed_origins_.end(), [&](const std::string& allowed) {
+        return allowed == "*" || http::equal_ignoring_case(origin, allowed);
+      });
+  if (is_listed) {
+    return true;
+  }
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (origin.starts_with(scheme)) {
       return is_own_host(origin.substr(scheme.size()), request);

@@ -43,7 +43,7 @@ const std::vector<Route>& routes() {
       {"GET", "/api/status", handle_ollama_version, kOllama},
       {"GET", "/health", handle_health},
       {"GET", "/metrics", handle_metrics},
-      // TODO      {"GET", "/openapi.json", handle_openapi},
+      {"GET", "/openapi.json", handle_openapi},
       {"GET", "/", handle_root},
   };
   return table;

@@ -32,10 +32,11 @@ class Server::Impl {
  public:
   Impl(ServerOptions options, ServerContext context)
       : options_(std::move(options)),
-        access_(options_.api_keys, options_.allowed_hosts),
+        access_(options_.api_keys, options_.allowed_hosts, options_.allowed_origins),
         replies_(options_.keep_alive),
         state_{std::move(context), replies_},
-        http_({options_.host, options_.port, options_.request_threads, options_.limits},
+        http_({options_.host, options_.port, options_.request_threads, options_.tls_certificate,
+               options_.tls_key, options_.limits},
               {[this](const http::HttpRequest& request) { return gate(request); },
                [this](http::HttpRequest request, std::shared_ptr<http::ResponseWriter> writer) {
                  handle(request, std::move(writer));
@@ -58,6 +59,9 @@ class Server::Impl {
   }
 
   uint16_t port() const { return http_.port(); }
+
+  void drain() { http_.stop_accepting(); }
+  bool has_drained() const { return http_.stats().connections == 0; }
 
   void stop() {
     if (stopped_.exchange(true)) {
@@ -130,7 +134,10 @@ class Server::Impl {
       return;
     }
     answer.headers.push_back({"Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS"});
-    answer.headers.push_back({"Access-Control-Allow-Headers", "authorization, content-type, x-api-key"});
+    answer.headers.push_back({"Access-Control-Allow-Headers",
+                              "authorization, content-type, x-api-key, "
+                              "anthropic-version, anthropic-beta, "
+                              "anthropic-dangerous-direct-browser-access"});
   }
 
   // On a request thread. The only place where errors become answers.
@@ -181,6 +188,12 @@ void Server::start() {
 }
 uint16_t Server::port() const {
   return impl_->port();
+}
+void Server::drain() {
+  impl_->drain();
+}
+bool Server::has_drained() const {
+  return impl_->has_drained();
 }
 void Server::stop() {
   impl_->stop();
