@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "server/api/api_error.h"
+#include "server/constraint/answer_policy.h"
 #include "server/http/http_server.h"
 #include "server/reply/latencies.h"
 #include "server/reply/reply_driver.h"
@@ -23,6 +24,7 @@ struct RouteState {
   std::shared_ptr<Latencies> latencies = std::make_shared<Latencies>();
   std::atomic<bool> ready{false};  // the engine has made a token
   std::function<http::HttpStats()> http_stats = nullptr;
+  MaskVocabulary mask_vocabulary{};
 };
 
 // One request on its way through a route.

@@ -181,6 +181,15 @@ TEST(ChatRequest, RefusesWrongValuesByName) {
       {R"("tools":[{"type":"function","function":{"name":"f","parameters":3}}])",
        "tools[0].function.parameters"},
       {R"("tool_choice":"sometimes")", "tool_choice"},
+      {R"("tool_choice":7)", "tool_choice"},
+      {R"("tool_choice":{"type":"function"})", "tool_choice.name"},
+      {R"("tool_choice":{"type":"function","function":{}})", "tool_choice.function.name"},
+      {R"("tool_choice":{"type":"allowed_tools","allowed_tools":{"tools":[7]}})",
+       "tool_choice.allowed_tools.tools[0]"},
+      {R"("response_format":"json")", "response_format"},
+      {R"("response_format":{"type":"xml"})", "response_format.type"},
+      {R"("response_format":{"type":"json_schema"})", "response_format.json_schema.schema"},
+      {R"("response_format":{"type":"json_schema","json_schema":{}})", "response_format.json_schema.schema"},
       {R"("chat_template_kwargs":{"enable_thinking":"no"})", "chat_template_kwargs.enable_thinking"},
       {R"("model":5)", "model"},
   };
@@ -192,12 +201,43 @@ TEST(ChatRequest, RefusesWrongValuesByName) {
   }
 }
 
+TEST(ChatRequest, ReadsTheFormOfTheAnswer) {
+  using Format = AnswerRequest::Format;
+  EXPECT_FALSE(parse(R"("response_format":{"type":"text"},"tool_choice":"auto")").answer.is_constrained());
+  EXPECT_EQ(parse(R"("response_format":{"type":"json_object"})").answer.format, Format::kJsonObject);
+  const AnswerRequest schema =
+      parse(
+          R"("response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"minimum":1.50e0}}})")
+          .answer;
+  EXPECT_EQ(schema.format, Format::kJsonSchema);
+  EXPECT_EQ(schema.schema_json, R"({"minimum": 1.50e0})");
+  EXPECT_EQ(schema.schema_path, "response_format.json_schema.schema");
+  const AnswerRequest bare = parse(R"("response_format":{"type":"json_object","schema":true})").answer;
+  EXPECT_EQ(bare.schema_json, "true");
+  EXPECT_EQ(bare.schema_path, "response_format.schema");
+  for (const char* choice : {R"("required")", R"("any")"}) {
+    const AnswerRequest answer =
+        parse(std::string(R"("parallel_tool_calls":false,"tool_choice":)") + choice).answer;
+    EXPECT_TRUE(answer.call_required);
+    EXPECT_TRUE(answer.callable.empty());
+    EXPECT_FALSE(answer.parallel_calls);
+  }
+  for (const char* choice :
+       {R"({"type":"function","function":{"name":"f"}})", R"({"type":"function","name":"f"})"}) {
+    const AnswerRequest answer = parse(std::string(R"("tool_choice":)") + choice).answer;
+    EXPECT_TRUE(answer.call_required);
+    EXPECT_EQ(answer.callable, std::vector<std::string>{"f"});
+  }
+  const AnswerRequest allowed =
+      parse(R"("tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"required",
+      "tools":[{"type":"function","function":{"name":"f"}},{"type":"function","name":"g"}]}})")
+          .answer;
+  EXPECT_TRUE(allowed.call_required);
+  EXPECT_EQ(allowed.callable, (std::vector<std::string>{"f", "g"}));
+}
+
 TEST(ChatRequest, RefusesWhatItCannotDo) {
   const std::pair<const char*, const char*> cases[] = {
-      {R"("response_format":{"type":"json_object"})", "response_format"},
-      {R"("response_format":{"type":"json_schema","json_schema":{}})", "response_format"},
-      {R"("tool_choice":"required")", "tool_choice"},
-      {R"("tool_choice":{"type":"function","function":{"name":"f"}})", "tool_choice"},
       {R"("functions":[{"name":"f"}])", "functions"},
   };
   for (const auto& [fields, param] : cases) {

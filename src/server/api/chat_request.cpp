@@ -23,25 +23,6 @@ int read_top_logprobs(const ObjectReader& body) {
   return static_cast<int>(n_top.value_or(0));
 }
 
-// Whether the tools are in force.
-bool read_tool_choice(const ObjectReader& body) {
-  const PyJson* choice = body.find("tool_choice");
-  if (!choice) {
-    return true;
-  }
-  if (choice->is_string() && choice->text == "auto") {
-    return true;
-  }
-  if (choice->is_string() && choice->text == "none") {
-    return false;
-  }
-  if (choice->is_object() || (choice->is_string() && (choice->text == "required" || choice->text == "any"))) {
-    fail_unsupported("tool_choice",
-                     "this server cannot force a call yet: send \"auto\" or \"none\", or leave it out");
-  }
-  fail_param("tool_choice", "expected \"auto\" or \"none\"");
-}
-
 std::vector<std::string> read_tools(const ObjectReader& body) {
   std::vector<std::string> tools;
   const PyJson* list = body.array("tools");
@@ -72,13 +53,6 @@ std::vector<std::string> read_tools(const ObjectReader& body) {
 }
 
 void refuse_unsupported(const ObjectReader& body) {
-  if (const auto format = body.object("response_format")) {
-    if (format->string("type").value_or("text") != "text") {
-      fail_unsupported(
-          "response_format",
-          "this server does not constrain its output yet: send {{\"type\":\"text\"}} or leave it out");
-    }
-  }
   for (const char* name : {"functions", "audio"}) {
     if (const PyJson* value = body.find(name); value && !(value->items.empty() && value->members.empty())) {
       fail_unsupported(name, "not supported; functions are declared in \"tools\"");
@@ -106,12 +80,11 @@ ChatRequest parse_chat_request(std::string_view text) {
   request.thinking = read_thinking(body);
   request.preserve_thinking = read_preserve_thinking(body);
   request.loop_guard = body.boolean("loop_guard");
-  const bool tools_in_force = read_tool_choice(body);
+  request.answer = read_answer_request(body);
   request.tools = read_tools(body);
-  if (!tools_in_force) {
+  if (!request.answer.tools_in_force) {
     request.tools.clear();
   }
-  request.parallel_tool_calls = body.boolean("parallel_tool_calls").value_or(true);
   request.messages = read_messages(body);
   return request;
 }

@@ -5,11 +5,11 @@
 // preserve_thinking, loop_guard, thinking.h's fields, reasoning_content (or reasoning) of assistant messages,
 // max_tokens -1 for no limit. Fields that change nothing here (user, store, metadata,
 // service_tier, ...) are ignored; so are tools of kinds other than "function".
-// Refused as unsupported, because ignoring them would answer another question: response_format
-// other than text, a tool_choice that forces a call, functions, audio.
+// Refused as unsupported, because ignoring them would answer another question: functions, audio.
 #pragma once
 
 #include "sample/sampling_fields.h"
+#include "server/api/answer_request.h"
 #include "server/api/thinking.h"
 #include "text/chat_template.h"
 
@@ -24,14 +24,14 @@ namespace orfebre::api {
 struct ChatRequest {
   std::string model;  // as sent; any name is served by the one model
   std::vector<text::Message> messages;
-  std::vector<std::string> tools;   // raw JSON, the client's key order; empty with tool_choice "none"
-  bool parallel_tool_calls = true;  // false: the reply ends with its first call
+  std::vector<std::string> tools;  // raw JSON, the client's key order; empty with tool_choice "none"
   bool stream = false;
   bool include_usage = false;
   int max_tokens = 0;  // 0: no limit
   SamplingFields sampling;
   std::vector<std::string> stop;
   int n_top_logprobs = -1;  // -1: none wanted
+  AnswerRequest answer;
   int n_replies = 1;
   ThinkingFields thinking;
   bool preserve_thinking = false;

@@ -1,5 +1,6 @@
 #include "server/reply/generation.h"
 
+#include "server/constraint/policy_chain.h"
 #include "server/reply/reply_policy.h"
 #include "text/chat_template.h"
 
@@ -15,7 +16,24 @@ struct Submitted {
   std::shared_ptr<ReplyNotes> notes;
 };
 
-Submitted submit(const ServerContext& context, Generation& generation) {
+std::unique_ptr<TokenPolicy> make_policy(RouteState& state, const Generation& generation,
+                                         const std::shared_ptr<ReplyNotes>& notes) {
+  const text::Tokenizer& tokenizer = state.context.tokenizer;
+  const bool thinks_first = generation.reply.starts_in_think;
+  std::vector<std::unique_ptr<TokenPolicy>> policies;
+  policies.push_back(make_reply_policy(
+      tokenizer,
+      {generation.reply.stop, thinks_first, generation.thinking, generation.guard_loops, generation.one_call},
+      notes));
+  if (generation.grammar) {
+    policies.push_back(make_answer_policy(generation.grammar, state.mask_vocabulary.get(tokenizer), tokenizer,
+                                          state.context.stop_ids, thinks_first));
+  }
+  return chain_policies(std::move(policies));
+}
+
+Submitted submit(RouteState& state, Generation& generation) {
+  const ServerContext& context = state.context;
   Submitted submitted;
   submitted.notes = std::make_shared<ReplyNotes>();
   Request request;
@@ -24,9 +42,7 @@ Submitted submit(const ServerContext& context, Generation& generation) {
   request.max_tokens = generation.max_tokens;
   request.stop_ids = context.stop_ids;
   request.n_top_logprobs = generation.reply.n_top_logprobs;
-  const ReplyPolicySettings watched{generation.reply.stop, generation.reply.starts_in_think,
-                                    generation.thinking, generation.guard_loops, generation.one_call};
-  request.policy = make_reply_policy(context.tokenizer, watched, submitted.notes);
+  request.policy = make_policy(state, generation, submitted.notes);
   submitted.stream = context.engine.submit(std::move(request));
   return submitted;
 }
@@ -65,7 +81,9 @@ Generation make_generation(const ServerContext& context, const api::ChatRequest&
   // Greedy decoding is how people test and compare: what it gives is given back, loops and all.
   generation.guard_loops = chat.loop_guard.value_or(generation.sampling.temperature > 0.0f);
   generation.tools = chat.tools;
-  generation.one_call = !chat.tools.empty() && !chat.parallel_tool_calls;
+  generation.one_call = !chat.tools.empty() && !chat.answer.parallel_calls;
+  generation.grammar = compile_answer_request(chat.answer, chat.tools, context.tokenizer, thinking);
+  generation.reply.is_constrained = generation.grammar != nullptr;
   return generation;
 }
 
@@ -77,7 +95,7 @@ void start_replies(const RouteCall& call, std::vector<Generation> generations, c
   std::vector<Submitted> submitted;
   try {
     for (Generation& generation : generations) {
-      submitted.push_back(submit(context, generation));
+      submitted.push_back(submit(call.state, generation));
     }
     call.writer->on_disconnect([submitted] {
       for (const Submitted& one : submitted) {

@@ -4,6 +4,7 @@
 
 #include "engine/request.h"
 #include "server/api/chat_request.h"
+#include "server/constraint/answer_policy.h"
 #include "server/reply/reply_session.h"
 #include "server/route.h"
 
@@ -22,8 +23,9 @@ struct Generation {
   ReplySettings reply;
   ThinkingLimit thinking;
   bool guard_loops = true;
-  bool one_call = false;           // end with the first tool call
-  std::vector<std::string> tools;  // raw JSON, for the types of their arguments
+  bool one_call = false;                              // end with the first tool call
+  std::shared_ptr<const automaton::Program> grammar;  // of the answer; null: free
+  std::vector<std::string> tools;                     // raw JSON, for the types of their arguments
 };
 
 // Renders and encodes the conversation and fills in what the client left out. Throws Error: kContextLength

@@ -1,5 +1,5 @@
 // What watches a reply while it is made: stop strings, the thinking budget, the loop guard. Built on a
-// request thread, run on the engine thread, one TokenPolicy that asks its parts in turn.
+// request thread, run on the engine thread.
 #pragma once
 
 #include "engine/token_policy.h"
@@ -37,9 +37,5 @@ struct ReplyPolicySettings {
 std::unique_ptr<TokenPolicy> make_reply_policy(const text::Tokenizer& tokenizer,
                                                const ReplyPolicySettings& settings,
                                                std::shared_ptr<ReplyNotes> notes);
-
-// Asks each part about every token: the first that stops wins, then the first that forces. At most one of
-// them may want masks. Null for no parts.
-std::unique_ptr<TokenPolicy> join_policies(std::vector<std::unique_ptr<TokenPolicy>> parts);
 
 }  // namespace orfebre

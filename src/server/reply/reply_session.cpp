@@ -140,7 +140,8 @@ ReplyEnd ReplySession::describe_end(const TokenEvent& event) {
   } else {
     end.cause = notes_->stopped_for_loop ? "loop" : "end_of_turn";
   }
-  end.finish_reason = is_cut ? "length" : called_tool_ ? "tool_calls" : "stop";
+  const bool is_torn = is_cut || (settings_.is_constrained && end.cause == "loop");
+  end.finish_reason = is_torn ? "length" : called_tool_ ? "tool_calls" : "stop";
   switch (notes_->thinking_cut.load()) {
     case Interference::kNone: break;
     case Interference::kBudget: end.thinking_cut = "budget"; break;

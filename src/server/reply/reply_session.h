@@ -55,8 +55,9 @@ struct ReplySettings {
   std::vector<std::string> stop;
   bool starts_in_think = false;
   bool parse_tools = false;
-  bool is_raw = false;      // no thinking, no tools: all text is content
-  int n_top_logprobs = -1;  // -1: none wanted
+  bool is_raw = false;          // no thinking, no tools: all text is content
+  bool is_constrained = false;  // the answer has a form that a cut would break
+  int n_top_logprobs = -1;      // -1: none wanted
   int prompt_tokens = 0;
   int max_tokens = 0;  // 0: no limit
 };

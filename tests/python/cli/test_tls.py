@@ -104,12 +104,15 @@ def test_a_client_that_leaves_https_frees_its_reply(tls_server):
         with tls_server.ask("/health") as health:
             return json.loads(health.read())["running"]
 
-    assert n_running() == 1
+    def wait_for(n_replies: int):
+        deadline = time.monotonic() + 20
+        while n_running() != n_replies:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+    wait_for(1)
     response.close()
-    deadline = time.monotonic() + 20
-    while n_running() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert n_running() == 0
+    wait_for(0)
 
 
 def test_tls_files_that_are_none(binary, certificate, tmp_path):

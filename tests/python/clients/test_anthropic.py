@@ -3,7 +3,7 @@
 import anthropic
 import pytest
 
-SETTINGS = {"model": "claude-any-name", "max_tokens": 300, "temperature": 0}
+SETTINGS = {"model": "claude-any-name", "max_tokens": 300, "extra_body": {"temperature": 0}}
 SUM = [{"role": "user", "content": "What is 12 plus 30?"}]
 
 

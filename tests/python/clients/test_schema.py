@@ -7,7 +7,7 @@ import sys
 import urllib.request
 
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
-N_EXAMPLES = 12
+N_EXAMPLES = 8
 
 
 def test_requests_made_from_the_document(serve, tmp_path):
@@ -21,4 +21,4 @@ def test_requests_made_from_the_document(serve, tmp_path):
          "--max-examples", str(N_EXAMPLES), "--seed", "1", "--phases", "examples,coverage,fuzzing", "--no-color"],
         cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
     assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
-    assert f"{n_operations} selected" in run.stdout.replace(" / ", " ") or str(n_operations) in run.stdout, run.stdout
+    assert f"Tested: {n_operations}" in run.stdout, run.stdout[-2000:]

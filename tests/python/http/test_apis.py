@@ -93,32 +93,48 @@ def test_twenty_turns_with_thinking(web):
     messages = []
     for turn in range(20):
         messages.append({"role": "user", "content": f"What is {turn} plus 3?"})
-        reply = web.post("/v1/chat/completions", json={"messages": messages, "temperature": 0, "max_tokens": 60,
+        reply = web.post("/v1/chat/completions", json={"messages": messages, "temperature": 0, "max_tokens": 12,
                                                        "preserve_thinking": turn % 2 == 0})
         assert reply.status_code == 200
         message = reply.json()["choices"][0]["message"]
         messages.append({k: v for k, v in message.items() if v is not None})
 
 
+def prompt_of(web, body: dict) -> list[int]:
+    return web.post("/tokenize", json=body).json()["tokens"]
+
+
+def sampled_after(web, prompt: list[int]) -> list[int]:
+    """What the model says to the prompt at temperature 0, up to the end of its turn."""
+    reply = web.post("/v1/completions", json={"prompt": prompt, "temperature": 0, "max_tokens": 400, "logprobs": 0,
+                                              "loop_guard": False}).json()
+    text = "".join(reply["choices"][0]["logprobs"]["tokens"])
+    tokens = web.post("/tokenize", json={"content": text}).json()["tokens"]
+    assert len(tokens) == reply["usage"]["completion_tokens"]
+    return tokens
+
+
 def test_a_preserved_history_extends_the_prompt(web):
-    """With preserve_thinking what the model has said comes back byte by byte: the next prompt begins with the last one
-    and its reply."""
-    first = web.post("/v1/chat/completions", json={"messages": USER, "temperature": 0, "preserve_thinking": True}).json()
-    assert first["choices"][0]["finish_reason"] == "stop"
-    message = first["choices"][0]["message"]
-    history = [*USER, {"role": "assistant", "content": message["content"], "reasoning_content": message["reasoning_content"]},
-               {"role": "user", "content": "Again."}]
+    """With preserve_thinking the next prompt begins with the last one and all that the model said."""
+    ask = {"messages": USER, "temperature": 0, "preserve_thinking": True}
+    message = web.post("/v1/chat/completions", json=ask).json()["choices"][0]["message"]
+    history = [*USER, {k: v for k, v in message.items() if v is not None}, {"role": "user", "content": "Again."}]
+    before, after = prompt_of(web, ask), prompt_of(web, {**ask, "messages": history})
+    said = sampled_after(web, before)
+    assert after[:len(before)] == before and after[len(before):len(before) + len(said)] == said
 
-    def tokens(messages):
-        return web.post("/tokenize", json={"messages": messages, "preserve_thinking": True}).json()["tokens"]
 
-    before, after = tokens(USER), tokens(history)
-    assert after[:len(before)] == before
-    logged = web.post("/v1/completions", json={"prompt": before, "temperature": 0, "max_tokens": 400, "logprobs": 0,
-                                               "loop_guard": False}).json()
-    assert logged["usage"]["completion_tokens"] == first["usage"]["completion_tokens"]
-    said = web.post("/tokenize", json={"content": "".join(logged["choices"][0]["logprobs"]["tokens"])}).json()["tokens"]
-    assert after[len(before):len(before) + len(said)] == said
+def test_a_call_that_comes_back_is_what_was_sampled(web):
+    tool = {"type": "function", "function": {"name": "get_weather", "description": "Tells the weather of a city.", "parameters": {
+        "type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}}
+    ask = {"messages": [{"role": "user", "content": "What is the weather in Oslo?"}], "tools": [tool], "temperature": 0}
+    message = web.post("/v1/chat/completions", json=ask).json()["choices"][0]["message"]
+    assert message["tool_calls"][0]["function"]["name"] == "get_weather"
+    history = [*ask["messages"], {k: v for k, v in message.items() if v is not None},
+               {"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": "rain"}]
+    before, after = prompt_of(web, ask), prompt_of(web, {**ask, "messages": history})
+    said = sampled_after(web, before)
+    assert after[:len(before)] == before and after[len(before):len(before) + len(said)] == said
 
 
 def test_prometheus_text(web):

@@ -233,14 +233,35 @@ void read_tool_choice(const ObjectReader& body, ChatRequest& request) {
     return;
   }
   const std::string type = choice->string("type").value_or("");
-  request.parallel_tool_calls = !choice->boolean("disable_parallel_tool_use").value_or(false);
+  AnswerRequest& answer = request.answer;
+  answer.parallel_calls = !choice->boolean("disable_parallel_tool_use").value_or(false);
   if (type == "none") {
+    answer.tools_in_force = false;
     request.tools.clear();
-  } else if (type == "any" || type == "tool") {
-    fail_unsupported("tool_choice", "this server cannot force a call yet: send \"auto\" or \"none\"");
+  } else if (type == "any") {
+    answer.call_required = true;
+  } else if (type == "tool") {
+    answer.call_required = true;
+    answer.callable.push_back(choice->string("name").value_or(""));
   } else if (type != "auto") {
     fail_param("tool_choice.type", "expected auto, any, tool or none");
   }
+}
+
+// output_config.format, or output_format as it was called before.
+void read_format(const ObjectReader& body, ChatRequest& request) {
+  const auto config = body.object("output_config");
+  auto format = config ? config->object("format") : std::nullopt;
+  if (!format) {
+    format = body.object("output_format");
+  }
+  if (!format) {
+    return;
+  }
+  if (format->string("type").value_or("") != "json_schema") {
+    fail_param(format->path_of("type"), "expected json_schema");
+  }
+  demand_schema(request.answer, *format);
 }
 
 ThinkingFields read_thinking_wish(const ObjectReader& body) {
@@ -257,13 +278,6 @@ ThinkingFields read_thinking_wish(const ObjectReader& body) {
   return fields;
 }
 
-void refuse_unsupported(const ObjectReader& body) {
-  const auto config = body.object("output_config");
-  if (body.find("output_format") || (config && config->find("format"))) {
-    fail_unsupported("output_format", "this server does not constrain its output here yet: leave it out");
-  }
-}
-
 }  // namespace
 
 ChatRequest parse_messages_request(std::string_view text) {
@@ -271,7 +285,6 @@ ChatRequest parse_messages_request(std::string_view text) {
   const ObjectReader body(json, "");
   ChatRequest request;
   request.model = body.string("model").value_or("");
-  refuse_unsupported(body);
   if (const PyJson* system = body.find("system")) {
     text::Message message = read_system(*system, "system");
     if (!message.content.empty()) {
@@ -281,6 +294,7 @@ ChatRequest parse_messages_request(std::string_view text) {
   read_turns(body, request.messages);
   request.tools = read_tools(body);
   read_tool_choice(body, request);
+  read_format(body, request);
   request.stream = body.boolean("stream").value_or(false);
   request.max_tokens = read_max_tokens(body, {"max_tokens"});
   request.sampling = read_sampling(body);

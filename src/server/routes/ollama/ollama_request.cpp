@@ -75,15 +75,30 @@ std::vector<std::string> read_tools(const ObjectReader& body) {
   return tools;
 }
 
+// "json", or a schema.
+void read_format(const ObjectReader& body, AnswerRequest& answer) {
+  const PyJson* format = body.find("format");
+  if (!format || (format->is_string() && format->text.empty())) {
+    return;
+  }
+  if (format->is_string() && format->text == "json") {
+    answer.format = AnswerRequest::Format::kJsonObject;
+  } else if (format->is_object()) {
+    answer.format = AnswerRequest::Format::kJsonSchema;
+    answer.schema_json = json_dumps_as_written(*format);
+    answer.schema_path = "format";
+  } else {
+    fail_param("format", "expected \"json\" or a schema");
+  }
+}
+
 // What both bodies share.
 void read_common(const ObjectReader& body, ChatRequest& request) {
   request.model = body.string("model").value_or("");
   request.stream = body.boolean("stream").value_or(true);
   request.thinking = read_thinking(body);
   request.loop_guard = body.boolean("loop_guard");
-  if (const PyJson* format = body.find("format"); format && !(format->is_string() && format->text.empty())) {
-    fail_unsupported("format", "this server does not constrain its output here yet: leave it out");
-  }
+  read_format(body, request.answer);
   const auto options = body.object("options");
   if (!options) {
     return;

@@ -181,17 +181,17 @@ void read_tools(const ObjectReader& body, ResponsesRequest& request) {
   }
 }
 
-void read_tool_choice(const ObjectReader& body, ChatRequest& chat) {
-  const PyJson* choice = body.find("tool_choice");
-  if (!choice || (choice->is_string() && choice->text == "auto")) {
-    return;
-  }
-  if (choice->is_string() && choice->text == "none") {
-    chat.tools.clear();
-  } else if (choice->is_object() || (choice->is_string() && choice->text == "required")) {
-    fail_unsupported("tool_choice", "this server cannot force a call yet: send \"auto\" or \"none\"");
-  } else {
-    fail_param("tool_choice", "expected \"auto\" or \"none\"");
+// text.format: text, json_object or json_schema, the schema beside the type.
+void read_format(const ObjectReader& body, ChatRequest& chat) {
+  const auto text = body.object("text");
+  const auto format = text ? text->object("format") : std::nullopt;
+  const std::string type = format ? format->string("type").value_or("text") : "text";
+  if (type == "json_object") {
+    chat.answer.format = AnswerRequest::Format::kJsonObject;
+  } else if (type == "json_schema") {
+    demand_schema(chat.answer, *format);
+  } else if (type != "text") {
+    fail_param("text.format.type", "expected text, json_object or json_schema");
   }
 }
 
@@ -203,12 +203,6 @@ void refuse_unsupported(const ObjectReader& body) {
   }
   if (body.boolean("background").value_or(false)) {
     fail_unsupported("background", "a reply lives as long as its connection: leave it out");
-  }
-  if (const auto text = body.object("text")) {
-    const auto format = text->object("format");
-    if (format && format->string("type").value_or("text") != "text") {
-      fail_unsupported("text.format", "this server does not constrain its output here yet: leave it out");
-    }
   }
 }
 
@@ -223,8 +217,11 @@ ResponsesRequest parse_responses_request(std::string_view text) {
   refuse_unsupported(body);
   read_input(body, chat.messages);
   read_tools(body, request);
-  read_tool_choice(body, chat);
-  chat.parallel_tool_calls = body.boolean("parallel_tool_calls").value_or(true);
+  chat.answer = read_answer_request(body);
+  if (!chat.answer.tools_in_force) {
+    chat.tools.clear();
+  }
+  read_format(body, chat);
   chat.stream = body.boolean("stream").value_or(false);
   chat.max_tokens = read_max_tokens(body, {"max_output_tokens", "max_completion_tokens", "max_tokens"});
   chat.sampling = read_sampling(body);

@@ -16,7 +16,7 @@ void handle_responses(const RouteCall& call) {
   generations.push_back(make_generation(context, request.chat));
   const ResponseHead head{api::random_id("resp_"), std::time(nullptr),
                           context.model_name,      generations.front().sampling,
-                          request.chat.max_tokens, request.chat.parallel_tool_calls,
+                          request.chat.max_tokens, request.chat.answer.parallel_calls,
                           request.wants_summary,   request.flat_tools};
   start_replies(call, std::move(generations), [&] {
     std::vector<std::unique_ptr<ReplySink>> sinks;
