@@ -8,7 +8,7 @@ help:
 	@echo "make run       build, start the server with the demo model on 127.0.0.1:$(PORT) (PORT=), ask it a question, keep serving"
 	@echo "make demo      the same, then stop"
 	@echo "make test      install what is missing, build, run every test (about ten minutes on two cores)"
-	@echo "make test-all  the same with the long tests, the sanitizers and clang"
+	@echo "make test-all  the same with the long tests, the sanitizers, clang and an arm64 system"
 	@echo "make test-full the real width and size against transformers: 4 to 22 GB of memory"
 	@echo "make bench     decode and prefill speed of the demo model on this machine"
 	@echo "make format    format the C++ sources in place"

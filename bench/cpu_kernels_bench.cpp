@@ -5,6 +5,7 @@
 // --benchmark_repetitions=5.
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cpu/panels.h"
+#include "backend/cpu/paths.h"
 #include "base/thread_pool.h"
 
 #include <benchmark/benchmark.h>
@@ -276,10 +277,13 @@ void register_all() {
   using Function = void (*)(benchmark::State&, const std::string&, int, int);
   const std::pair<const char*, Function> ops[] = {
       {"head", head}, {"gdn_project", gdn_project}, {"experts", experts}, {"gdn_mix", gdn_mix}};
-  for (const char* path : {"avx512", "avx2"}) {
+  for (const cpu::Path& path : cpu::paths()) {
+    if (!path.runs_here()) {
+      continue;
+    }
     for (const int threads : {1, 2}) {
-      const std::string suffix = std::string("/") + path + "/threads:" + std::to_string(threads);
-      const std::string name = path;
+      const std::string suffix = std::string("/") + path.name + "/threads:" + std::to_string(threads);
+      const std::string name = path.name;
       benchmark::RegisterBenchmark(("read" + suffix).c_str(), [=](benchmark::State& s) {
         read_bandwidth(s, name, threads);
       })->UseRealTime();

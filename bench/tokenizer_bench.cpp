@@ -1,5 +1,7 @@
-// Tokenizer speed: MB of text a second, one thread. Usage: bench_tokenizer TOKENIZER_JSON [TEXT_FILE]
-// Without a file: prose and code of a generated megabyte.
+// Tokenizer speed: MB of text a second of processor time, one thread.
+// Usage: bench_tokenizer TOKENIZER_JSON [TEXT_FILE]
+// Without a file the prose is a generated megabyte. Hostile megabytes follow, each also at twice the size:
+// the rate must stay.
 #include <benchmark/benchmark.h>
 
 #include <cstdio>
@@ -29,6 +31,19 @@ std::string generated_prose(std::size_t n_bytes) {
     text += words[random() % words.size()];
     text += random() % 12 == 0 ? "\n\n" : " ";
   }
+  return text;
+}
+
+std::string repeated(const std::string& part, std::size_t n_bytes) {
+  std::string text;
+  while (text.size() < n_bytes) text += part;
+  return text;
+}
+
+std::string random_word(std::size_t n_bytes) {
+  std::mt19937 random(2);
+  std::string text;
+  while (text.size() < n_bytes) text += static_cast<char>('a' + random() % 26);
   return text;
 }
 
@@ -68,6 +83,20 @@ int main(int argc, char** argv) {
     for (auto _ : state) benchmark::DoNotOptimize(Tokenizer::from_file(argv[1]).vocab_size());
   })->Unit(benchmark::kMillisecond);
   benchmark::RegisterBenchmark("encode", [&](benchmark::State& state) { encode(state, tokenizer, text); });
+  std::vector<std::pair<std::string, std::string>> hostile;
+  for (const std::string size : {" 1 MB", " 2 MB"}) {
+    const std::size_t n_bytes = size == " 1 MB" ? 1'000'000 : 2'000'000;
+    hostile.emplace_back("word" + size, random_word(n_bytes));
+    hostile.emplace_back("letter" + size, repeated("a", n_bytes));
+    hostile.emplace_back("spaces" + size, repeated(" ", n_bytes) + "x");
+    hostile.emplace_back("emoji" + size, repeated("\xF0\x9F\x91\xA9\xE2\x80\x8D", n_bytes));
+    hostile.emplace_back("marks" + size, repeated("\xCC\x81\xCC\xA3\xCC\xB4", n_bytes));
+    hostile.emplace_back("look-alikes" + size, repeated("<|im_start|", n_bytes));
+  }
+  for (const auto& [name, megabytes] : hostile) {
+    benchmark::RegisterBenchmark(name.c_str(),
+                                 [&](benchmark::State& state) { encode(state, tokenizer, megabytes); });
+  }
   benchmark::RegisterBenchmark("stream", [&](benchmark::State& state) { decode(state, tokenizer, ids); });
   benchmark::RunSpecifiedBenchmarks();
   return 0;

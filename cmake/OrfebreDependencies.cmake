@@ -1,5 +1,9 @@
 # Third-party libraries, all from the system's packages (scripts/dependencies.sh lists them).
 find_package(Threads REQUIRED)
+if(ORFEBRE_BACKENDS_ONLY)
+  include(OrfebreHeadersOnly)
+  return()
+endif()
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(simdjson REQUIRED)
@@ -10,6 +14,7 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(LIBEDIT REQUIRED IMPORTED_TARGET libedit)
+pkg_check_modules(XXHASH REQUIRED libxxhash)  # header only: nothing is linked
 if(ORFEBRE_BUILD_TESTS)
   find_package(GTest REQUIRED)
 endif()

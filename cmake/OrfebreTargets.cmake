@@ -40,7 +40,10 @@ function(orfebre_test folder)
   string(REPLACE "/" "_" target test_${folder})
   add_executable(${target} ${sources})
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-  target_link_libraries(${target} PRIVATE orfebre_options ${ARG_DEPS} GTest::gtest_main GTest::gmock)
+  target_link_libraries(${target} PRIVATE orfebre_options ${ARG_DEPS} GTest::gtest_main)
+  if(NOT ORFEBRE_BACKENDS_ONLY)
+    target_link_libraries(${target} PRIVATE GTest::gmock)
+  endif()
   target_compile_definitions(${target} PRIVATE
     ORFEBRE_TEST_DATA_DIR="${CMAKE_SOURCE_DIR}/tests/data"
     ORFEBRE_DEMO_MODEL_DIR="${CMAKE_SOURCE_DIR}/models/demo")

@@ -168,6 +168,24 @@ def chat_request() -> list[bytes]:
             b'{"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{broken"}}]}]}']
 
 
+def json_schema() -> list[bytes]:
+    schemas = [
+        True, {"type": "string", "minLength": 1, "maxLength": 5}, {"type": ["integer", "null"], "minimum": -5, "maximum": 70},
+        {"type": "number", "exclusiveMinimum": -0.5, "maximum": 1e2, "multipleOf": 0.01}, {"enum": ["a", "ab", 1, 1.5, None, {"k": []}]},
+        {"type": "object", "properties": {"a": {"const": 1}, "b": {"type": "boolean"}}, "required": ["b"], "additionalProperties": False},
+        {"type": "object", "patternProperties": {"^x": {"type": "null"}}, "additionalProperties": {"type": "string"},
+         "propertyNames": {"maxLength": 3}, "minProperties": 1, "maxProperties": 2},
+        {"type": "array", "prefixItems": [{"type": "null"}], "items": {"type": "boolean"}, "minItems": 1, "maxItems": 3},
+        {"$ref": "#/$defs/n", "$defs": {"n": {"anyOf": [{"type": "null"}, {"type": "array", "items": {"$ref": "#/$defs/n"}}]}}},
+        {"oneOf": [{"properties": {"k": {"const": "a"}}, "required": ["k"]}, {"properties": {"k": {"const": "b"}}, "required": ["k"]}]},
+        {"allOf": [{"properties": {"a": {"minimum": 1}}}, {"properties": {"a": {"maximum": 2}}, "required": ["a"]}]},
+        {"pattern": "^(a|[^b-d\\\\]{2,3}|\\d+?)$"}, {"pattern": "x\\u00e9*.|(?:y)$", "maxLength": 4}, {"not": {}},
+        *({"type": "string", "format": name} for name in ("date-time", "uuid", "email", "ipv6", "uri", "duration")),
+    ]
+    generator = random.Random("json_schema")
+    return [compact(schema) + b"\xff" + bytes(generator.randrange(256) for _ in range(40)) for schema in schemas]
+
+
 def reply_parser() -> list[bytes]:
     def call(name: str, **values) -> str:
         parts = "".join(f"<parameter={key}>\n{value}\n</parameter>\n" for key, value in values.items())
@@ -221,6 +239,7 @@ def main():
     corpora = {
         "chat_request": chat_request(),
         "chat_template": decisions("chat_template", 24, 200),
+        "json_schema": json_schema(),
         "model_config": model_config(),
         "other_requests": other_requests(),
         "python_json": python_json(),

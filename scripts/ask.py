@@ -83,6 +83,8 @@ def main() -> int:
     except urllib.error.HTTPError as error:
         print(f"the server answered {error.code}: {error.read().decode(errors='replace')}", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # whoever read this has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

@@ -8,9 +8,18 @@ set -euo pipefail
 
 run_packages=(make g++ cmake ninja-build pkg-config python3
   libfmt-dev nlohmann-json3-dev libsimdjson-dev libcli11-dev libboost-dev
-  libssl-dev libpcre2-dev libutf8proc-dev libedit-dev)
-test_packages=(libgtest-dev libgmock-dev python3-venv ccache git
+  libssl-dev libpcre2-dev libutf8proc-dev libedit-dev libxxhash-dev)
+test_packages=(libgtest-dev libgmock-dev python3-venv ccache git strace openssl
   clang libclang-rt-dev)
+# The Arm kernels are cross-compiled and run in an emulator; on an Arm machine they are simply tested.
+# test-all also makes a whole arm64 system.
+test_all_packages=()
+if [[ $(uname -sm) == "Linux x86_64" ]]; then
+  test_packages+=(g++-aarch64-linux-gnu qemu-user googletest)
+  test_all_packages+=(mmdebstrap arch-test qemu-user-static)
+elif [[ $(uname -sm) == "Linux aarch64" ]]; then
+  test_all_packages+=(mmdebstrap)
+fi
 bench_packages=(libbenchmark-dev ccache)
 lint_packages=(clang-format clang-tidy shellcheck git)
 
@@ -18,7 +27,8 @@ purpose=${1:-run}
 packages=("${run_packages[@]}")
 case $purpose in
   run) ;;
-  test | test-all) packages+=("${test_packages[@]}") ;;
+  test) packages+=("${test_packages[@]}") ;;
+  test-all) packages+=("${test_packages[@]}" ${test_all_packages[@]+"${test_all_packages[@]}"}) ;;
   bench) packages+=("${bench_packages[@]}") ;;
   lint) packages+=("${test_packages[@]}" "${lint_packages[@]}") ;;
   *) echo "usage: scripts/dependencies.sh run | test | test-all | bench | lint" >&2; exit 2 ;;
@@ -64,7 +74,7 @@ quietly() {
 # has_header <header>...: whether the C++ compiler finds them, with pkg-config's help.
 has_header() {
   local flags
-  flags=$(pkg-config --cflags fmt openssl libpcre2-8 libutf8proc libedit 2>/dev/null || true)
+  flags=$(pkg-config --cflags fmt openssl libpcre2-8 libutf8proc libedit libxxhash 2>/dev/null || true)
   # shellcheck disable=SC2086
   printf '#include <%s>\n' "$@" | ${CXX:-c++} -std=c++20 $flags -E -x c++ - >/dev/null 2>&1
 }
@@ -77,8 +87,11 @@ name_missing_elsewhere() {
   if [[ $purpose == test* && $(uname) == Linux ]] && ! command -v clang++ >/dev/null; then
     missing+=("the program clang++, with libFuzzer")
   fi
+  if [[ $purpose == test* && $(uname) == Linux ]] && ! command -v strace >/dev/null; then
+    missing+=("the program strace")
+  fi
   local headers=(fmt/core.h nlohmann/json.hpp simdjson.h CLI/CLI.hpp boost/beast.hpp openssl/ssl.h
-    utf8proc.h histedit.h)
+    utf8proc.h histedit.h xxhash.h)
   [[ $purpose == test* || $purpose == lint ]] && headers+=(gtest/gtest.h gmock/gmock.h)
   [[ $purpose == bench ]] && headers+=(benchmark/benchmark.h)
   if command -v "${CXX:-c++}" >/dev/null; then

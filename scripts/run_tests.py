@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs every test of a built tree and ends with one plain line: "N passed, M failed".
 
-Suites: the script checks, each GoogleTest program (through ctest, two at a time), the Python tests, the fuzz
-targets. Outputs go to <build>/test-logs; a failing suite's output is shown. N and M count GoogleTest cases,
+Suites: the script checks, each GoogleTest program (through ctest, two at a time), the Arm kernels in an emulator,
+the Python tests, the fuzz targets. Outputs go to <build>/test-logs; a failing suite's output is shown. N and M count GoogleTest cases,
 pytest cases, script checks and fuzz targets; a suite that crashes or times out counts as one failure.
 """
 
@@ -20,6 +20,15 @@ ROOT = Path(__file__).resolve().parent.parent
 SCRIPT_CHECKS = ["check_layers.py", "check_sizes.py"]
 FUZZ_SECONDS = 60
 FUZZ_RUNS = 2_000_000
+# Emulated processors, and which tests of the backends run on each: all instruction sets on the newest; on the
+# others that the best of theirs is found and gives the same bits.
+SETS_ONLY = "CpuPaths.*:CpuGolden.*:CpuBackend.RefusesWhatItCannotMultiplyAndPathsItLacks"
+ARM_TESTS = {
+    "max": SETS_ONLY + ":CpuKernels.*:CpuBackend.*:CpuPick.N*:CpuPick.T*:Rows/CpuOps.*/Probe7:Rows/CpuOps.*/Demo2"
+                       ":Shapes/CpuModel.LogitsAreTheSameBitsOnEveryMachine/*",
+    "cortex-a76": SETS_ONLY,  # dotprod, no i8mm
+    "cortex-a72": SETS_ONLY,  # neither
+}
 
 
 class Tally:
@@ -103,6 +112,23 @@ def run_ctest(tally: Tally, build: Path, logs: Path, timeout: int):
         show(log)
 
 
+def run_arm(tally: Tally, build: Path, logs: Path, emulator: str, timeout: int):
+    """The backends' tests built for 64-bit Arm, on emulated processors."""
+    for processor, tests in ARM_TESTS.items():
+        name = f"arm64 backend/{processor}"
+        stem = name.replace(" ", "_").replace("/", "_")
+        report, log = logs / f"{stem}.xml", logs / f"{stem}.log"
+        report.unlink(missing_ok=True)
+        code = run_logged([emulator, "-cpu", processor, str(build / "tests" / "test_backend"),
+                           f"--gtest_filter={tests}", "--gtest_brief=1", f"--gtest_output=xml:{report}"], log, timeout)
+        passed, failed, seconds = junit_counts(report) if report.exists() else (0, 1, 0.0)
+        if (code != 0 or not passed) and failed == 0:
+            failed = 1
+        tally.add(name, passed, failed, seconds)
+        if failed:
+            show(log)
+
+
 def clients_are_missing(python: str) -> bool:
     """Whether scripts/python_env.sh could not install them; where CI is set that is a failure of its own."""
     return (Path(python).parent.parent / "no-clients").exists() and os.environ.get("CI") not in ("1", "true")
@@ -137,7 +163,7 @@ def run_fuzzers(tally: Tally, fuzz_build: Path, is_long: bool):
     for outcome in fuzz_targets.run_all(fuzz_build, fuzz_targets.target_names(), FUZZ_SECONDS, runs, seed=1):
         tally.add(f"fuzz/{outcome.target}", int(outcome.ok), int(not outcome.ok), outcome.seconds)
         if not outcome.ok:
-            show(outcome.log)
+            show(outcome.log, 40)
 
 
 def main() -> int:
@@ -145,6 +171,8 @@ def main() -> int:
     parser.add_argument("--build", type=Path, required=True, help="a configured and built tree with tests")
     parser.add_argument("--python", default=sys.executable, help="the interpreter that has pytest")
     parser.add_argument("--timeout", type=int, default=900, help="seconds for one suite")
+    parser.add_argument("--arm64-build", type=Path, help="a tree of preset arm64; without it no Arm kernel is run")
+    parser.add_argument("--arm64-emulator", default="qemu-aarch64", help="what runs that tree's programs")
     parser.add_argument("--fuzz-build", type=Path, help="a tree of built fuzz targets; without it none is run")
     parser.add_argument("--long", action="store_true", help="also the tests marked 'long', and long fuzzing")
     arguments = parser.parse_args()
@@ -155,6 +183,8 @@ def main() -> int:
     start = time.monotonic()
     run_script_checks(tally, logs)
     run_ctest(tally, build, logs, arguments.timeout)
+    if arguments.arm64_build:
+        run_arm(tally, arguments.arm64_build.resolve(), logs, arguments.arm64_emulator, arguments.timeout)
     marker = "long or not long" if arguments.long else "not long"
     run_pytest(tally, build, logs, arguments.python, arguments.timeout, marker)
     if arguments.fuzz_build:

@@ -19,13 +19,16 @@ namespace orfebre {
 
 struct BackendOptions {
   int threads = 0;           // CPU: 0 takes the physical cores
-  std::string cpu_path;      // CPU: "", "avx2", "avx512": the instruction set to force
+  std::string cpu_path;      // CPU: an instruction set to force (cpu/paths.h), or ""
   float l2_epsilon = 1e-6f;  // added to the sum of squares of q and k; tests emulate MLX's 1.28e-4
 };
 
 struct BackendInfo {
-  std::string name;                 // "reference", "cpu (avx512-vnni, 2 threads)"
-  bool takes_dense = false;         // accepts bf16 and f32 matrices; others need 4 or 8 bits
+  std::string name;          // "reference", "cpu (neon-dotprod, 2 threads)"
+  bool takes_dense = false;  // accepts bf16 and f32 matrices; others need 4 or 8 bits
+  // Whether decode steps leave KV rows and recurrent state equal, bit by bit, to those of a prefill. Where
+  // not, only what prefill steps left is reused for other prompts.
+  bool decode_state_is_exact = false;
   uint64_t kv_block_bytes = 0;      // bytes of one 64-token block of one attention layer, k and v
   uint64_t state_slot_floats = 0;   // floats of one state slot, all DeltaNet layers together
   uint64_t delta_layer_floats = 0;  // of which, per layer: the delta state ...

@@ -13,6 +13,7 @@ const auto g_start = std::chrono::steady_clock::now();
 
 const char* level_name(LogLevel level) {
   switch (level) {
+    case LogLevel::kTrace: return "trace";
     case LogLevel::kInfo: return "info";
     case LogLevel::kWarning: return "warning";
     case LogLevel::kError: return "error";

@@ -9,12 +9,19 @@
 
 namespace orfebre {
 
-enum class LogLevel { kInfo, kWarning, kError, kQuiet };
+enum class LogLevel { kTrace, kInfo, kWarning, kError, kQuiet };
 
 // Lines below `level` are dropped. The default is kInfo.
 void set_log_level(LogLevel level);
 bool log_enabled(LogLevel level);
 void log_line(LogLevel level, std::string_view text);
+
+template <typename... Args>
+void log_trace(fmt::format_string<Args...> text, Args&&... args) {
+  if (log_enabled(LogLevel::kTrace)) {
+    log_line(LogLevel::kTrace, fmt::format(text, std::forward<Args>(args)...));
+  }
+}
 
 template <typename... Args>
 void log_info(fmt::format_string<Args...> text, Args&&... args) {

@@ -2,6 +2,7 @@
 // code.
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/system/core_dumps.h"
 #include "cli/system/signals.h"
 #include "cli/system/standard_streams.h"
 
@@ -39,6 +40,9 @@ int main(int argc, char** argv) {
     const orfebre::cli::ParsedLine line = orfebre::cli::parse_command_line(argc, argv);
     if (!line.command) {
       return flushed(line.exit_code);
+    }
+    if (!line.allow_core_dumps) {
+      orfebre::cli::forbid_core_dumps();
     }
     return flushed(
         std::visit([](const auto& command) { return orfebre::cli::run_command(command); }, *line.command));

@@ -6,8 +6,10 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace orfebre::cli {
@@ -30,6 +32,18 @@ CLI::Validator in_range(double low, double high) {
   return {check, wanted};
 }
 
+// An unsigned 64-bit number: CLI11 alone would wrap -1 and cut what is too large.
+CLI::Validator is_uint64() {
+  const std::string wanted = fmt::format("0 to {}", std::numeric_limits<uint64_t>::max());
+  const auto check = [wanted](std::string& text) {
+    uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_number = error == std::errc() && end == text.data() + text.size();
+    return is_number ? std::string() : fmt::format("expected {}, found {}", wanted, text);
+  };
+  return {check, wanted};
+}
+
 void add_model_path(CLI::App& app, std::string& path) {
   app.add_option("--model,-m", path,
                  "Checkpoint directory [default: the demo model that ships with orfebre]");
@@ -38,7 +52,8 @@ void add_model_path(CLI::App& app, std::string& path) {
 void add_model_options(CLI::App& app, ModelOptions& model) {
   add_model_path(app, model.model);
   app.add_option("--backend", model.backend, "auto, cpu or reference")->capture_default_str();
-  app.add_option("--cpu-path", model.cpu_path, "Force an instruction set of the cpu backend: avx2 or avx512");
+  app.add_option("--cpu-path", model.cpu_path,
+                 "Force an instruction set of the cpu backend: avx512 or avx2; on Arm i8mm, dotprod or neon");
   app.add_option("--threads,-t", model.threads, "Threads of the cpu backend [default: the physical cores]")
       ->check(in_range(1, 1024));
   app.add_option("--memory", model.memory_gib, "GiB that may be used [default: what the machine has free]")
@@ -72,7 +87,7 @@ void add_sampling_options(CLI::App& app, SamplingOptions& sampling) {
       ->check(in_range(-2.0, 2.0));
   app.add_option("--frequency-penalty", sampling.frequency_penalty, "Over the reply; 0 is none")
       ->check(in_range(-2.0, 2.0));
-  app.add_option("--seed", sampling.seed, "Same seed, same reply");
+  app.add_option("--seed", sampling.seed, "Same seed, same reply")->check(is_uint64());
   app.add_option("--max-tokens,-n", sampling.max_tokens, "Length of a reply [default: until it ends]")
       ->check(in_range(1, kMaxCount));
   app.add_flag_callback(
@@ -226,9 +241,12 @@ std::string complaint(const CLI::App& app, int argc, char** argv, const CLI::Par
 
 ParsedLine parse_command_line(int argc, char** argv) {
   Parsed parsed;
+  bool allow_core_dumps = false;
   CLI::App app("Orfebre runs Qwen3.6-35B-A3B on this machine.", "orfebre");
   app.set_version_flag("--version", std::string("orfebre ") + kVersion);
   app.require_subcommand(1);
+  app.add_flag("--allow-core-dumps", allow_core_dumps,
+               "For developers, before the command: a crash may write a core file, with what was said in it");
   app.footer(
       std::string("Without --model a command uses the small demo model that ships with the program.\n") +
       kExitCodes);
@@ -243,12 +261,12 @@ ParsedLine parse_command_line(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {  // help or version
-    return {std::nullopt, app.exit(done)};
+    return {std::nullopt, app.exit(done), allow_core_dumps};
   } catch (const CLI::ParseError& error) {
     std::fprintf(stderr, "orfebre: %s\n", complaint(app, argc, argv, error).c_str());
-    return {std::nullopt, 2};
+    return {std::nullopt, 2, allow_core_dumps};
   }
-  return {chosen(app, parsed), 0};
+  return {chosen(app, parsed), 0, allow_core_dumps};
 }
 
 }  // namespace orfebre::cli

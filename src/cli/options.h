@@ -101,6 +101,7 @@ using Command = std::variant<ServeCommand, RunCommand, ChatCommand, InspectComma
 struct ParsedLine {
   std::optional<Command> command;  // absent: nothing to run, leave with `exit_code`
   int exit_code = 0;
+  bool allow_core_dumps = false;
 };
 
 // Prints help, the version or a one-sentence complaint itself. Exit code 2 for a wrong command line.

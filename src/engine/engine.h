@@ -15,6 +15,9 @@ struct EngineOptions {
   int max_waiting = 64;             // requests queued beyond the running ones; more are refused (kOverloaded)
   double decode_gap_seconds = 1.5;  // while replies run, a prefill chunk should not take longer than this
   bool run_ahead = false;           // launch the next step before the last one's tokens are read: for devices
+  int max_running = 0;              // replies at once; 0: as many as state slots allow
+  bool prefix_cache = true;         // keep what was read in whatever memory is free
+  int snapshot_stride = 1024;       // tokens of a long prompt between two states kept, at least
   int n_vocab = 0;  // ids at or above are never chosen nor taken; 0: the shape's whole vocabulary
 };
 
@@ -26,8 +29,15 @@ struct EngineStats {
   int total_kv_blocks = 0;
   int free_state_slots = 0;
   int total_state_slots = 0;
-  int max_running = 0;         // sequences that state slots and lanes allow at once
-  uint64_t prompt_tokens = 0;  // since start, as are all below
+  int max_running = 0;                // sequences at once
+  int cache_blocks = 0;               // KV blocks in the prefix cache, some of them in use by sequences too
+  int cache_snapshots = 0;            // states in the prefix cache, a slot each
+  uint64_t cache_bytes = 0;           // of both
+  uint64_t prompt_tokens = 0;         // since start, as are all below
+  uint64_t cached_prompt_tokens = 0;  // of those, taken from the prefix cache
+  uint64_t cache_lookups = 0;         // requests admitted
+  uint64_t cache_hits = 0;            // of those, that started from a cached prefix
+  uint64_t cache_evictions = 0;       // snapshots given up for others or for requests
   uint64_t reply_tokens = 0;
   uint64_t finished = 0;  // replies that ended with kStop or kLength
   uint64_t cancelled = 0;

@@ -4,6 +4,7 @@
 
 #include "spec/step_header.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -20,6 +21,7 @@ class KvPool {
 
   int n_free() const { return static_cast<int>(free_.size()); }
   int n_total() const { return static_cast<int>(users_.size()); }
+  int n_users(int32_t block) const { return users_[static_cast<size_t>(block)]; }
 
   // A block with one user. The caller has made sure that one is free.
   int32_t allocate();

@@ -20,6 +20,12 @@ struct Request {
   std::vector<int32_t> stop_ids;        // end-of-turn ids; the stopping token is not part of the reply
   int n_top_logprobs = -1;              // -1: no logprobs wanted; 0..20
   std::unique_ptr<TokenPolicy> policy;  // may be null
+
+  // For the prefix cache. `snapshot_at`: ascending positions at which a later prompt may part from this one:
+  // ends of messages, the first that of system message and tools. Only requests of one namespace share
+  // prefixes, so that nobody learns from the time of a reply what others have asked.
+  std::vector<int> snapshot_at;
+  uint64_t cache_namespace = 0;
 };
 
 enum class FinishReason {

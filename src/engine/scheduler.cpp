@@ -59,11 +59,11 @@ Scheduler::Scheduler(Executor& executor, const EngineOptions& options, Clock clo
           executor.limits().max_context, int64_t{executor.limits().n_kv_blocks} * kBlockTokens))),
       n_vocab_(options.n_vocab > 0 ? std::min(options.n_vocab, executor.shape().vocab)
                                    : executor.shape().vocab),
-      max_running_(std::min(kMaxLanes, executor.limits().n_state_slots / kSlotsPerSequence)),
+      max_running_(std::min({kMaxLanes, executor.limits().n_state_slots / kSlotsPerSequence,
+                             options.max_running > 0 ? options.max_running : kMaxLanes})),
       clock_(std::move(clock)),
       pace_(executor.limits().max_prefill_rows, options.decode_gap_seconds),
-      kv_(executor.limits().n_kv_blocks),
-      slots_(executor.limits().n_state_slots) {
+      memory_(executor, options) {
   if (max_running_ < 1 || max_context_ < 2 || executor.limits().max_prefill_rows < 1) {
     fail(ErrorKind::kInternal,
          "engine: one sequence needs 2 state slots, a context of 2 tokens and a prefill row; found {} slots, "
@@ -77,10 +77,7 @@ EngineStats Scheduler::stats() const {
   stats.running = static_cast<int>(running_.size());
   stats.waiting = static_cast<int>(waiting_.size());
   stats.max_running = max_running_;
-  stats.free_kv_blocks = kv_.n_free();
-  stats.total_kv_blocks = kv_.n_total();
-  stats.free_state_slots = slots_.n_free();
-  stats.total_state_slots = slots_.n_total();
+  memory_.report(stats);
   return stats;
 }
 
@@ -107,26 +104,15 @@ void Scheduler::end_cancelled() {
   sweep();
 }
 
-bool Scheduler::fits(const Sequence& sequence) const {
-  const int n_running = static_cast<int>(running_.size());
-  return n_running < max_running_ && slots_.n_free() >= kSlotsPerSequence &&
-         kv_.n_free() >= blocks_for(sequence.n_tokens() + 1) + n_running;
-}
-
 void Scheduler::admit() {
-  while (!waiting_.empty() && fits(*waiting_.front())) {
+  while (!waiting_.empty() && static_cast<int>(running_.size()) < max_running_ &&
+         memory_.admit(*waiting_.front(), static_cast<int>(running_.size()))) {
     running_.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
     Sequence& sequence = *running_.back();
     const auto lane = std::find(lane_taken_.begin(), lane_taken_.end(), false);
     *lane = true;
     sequence.lane = static_cast<int32_t>(lane - lane_taken_.begin());
-    sequence.slots = {slots_.acquire(), slots_.acquire()};
-    sequence.state_in = kNoState;
-    sequence.state_out = sequence.slots[0];
-    for (int i = 0; i < blocks_for(sequence.n_tokens()); ++i) {
-      sequence.blocks.push_back(kv_.allocate());
-    }
     executor_.reset_lane(sequence.lane,
                          std::span(sequence.tokens).first(static_cast<size_t>(sequence.n_prompt)));
     if (sequence.admitted_at < 0) {
@@ -145,7 +131,8 @@ void Scheduler::prefill() {
   }
   Sequence* const sequence = next->get();
   const bool hurried = !decoding_sequences().empty();
-  const int chunk_end = pace_.chunk_end(sequence->n_processed, sequence->n_prompt, hurried);
+  const int chunk_end = std::min(pace_.chunk_end(sequence->n_processed, sequence->n_prompt, hurried),
+                                 memory_.next_stop(*sequence));
   const int rows = chunk_end - sequence->n_processed;
   const double begun_at = clock_();
   if (!executor_.forward(prefill_step(*sequence, chunk_end), &sequence->stream->cancelled())) {
@@ -160,6 +147,7 @@ void Scheduler::prefill() {
     launch_pick({&sequence, 1});
     collect();
   }
+  keep_state(*sequence);
   const double seconds = clock_() - begun_at;
   pace_.record(rows, seconds);
   totals_.prefill_seconds += seconds;
@@ -179,11 +167,21 @@ void Scheduler::decode() {
     }
   }
   launch_pick(sequences);
+  for (Sequence* sequence : sequences) {
+    keep_state(*sequence);
+  }
   if (!run_ahead_) {
     collect();
   }
   totals_.decode_seconds += clock_() - begun_at;
   sweep();
+}
+
+// Once the pick of its last step is launched, all tokens that a sequence has read are known.
+void Scheduler::keep_state(Sequence& sequence) {
+  if (!sequence.ended) {
+    memory_.keep_state(sequence);
+  }
 }
 
 // Whether the sequence has a next row: its last token is picked (the host may not know it yet) and is not the
@@ -209,8 +207,8 @@ void Scheduler::grow_blocks() {
     if (!decoding(sequence) ||
         blocks_for(sequence.n_processed + 1) <= static_cast<int>(sequence.blocks.size())) {
       ++i;
-    } else if (kv_.n_free() > 0) {
-      sequence.blocks.push_back(kv_.allocate());
+    } else if (memory_.grow(sequence)) {
+      ++i;
     } else if (!picking_.empty()) {
       collect();  // a reply may turn out to have ended
       sweep();
@@ -279,7 +277,11 @@ void Scheduler::take(Sequence& sequence, const PickResult& picked) {
     return end(sequence, FinishReason::kCancelled);
   }
   if (std::optional<Error> error = pick_error(picked, sequence.n_prompt + sequence.n_picked, n_vocab_)) {
-    return end(sequence, FinishReason::kError, std::move(error));
+    end(sequence, FinishReason::kError, std::move(error));
+    if (picked.status == kPickNotFinite) {
+      memory_.distrust(sequence);
+    }
+    return;
   }
   const bool known = sequence.replaying();
   ++sequence.n_picked;
@@ -349,13 +351,7 @@ void Scheduler::release(Sequence& sequence) {
   if (sequence.lane < 0) {
     return;
   }
-  for (const int32_t block : sequence.blocks) {
-    kv_.release(block);
-  }
-  sequence.blocks.clear();
-  for (const int32_t slot : sequence.slots) {
-    slots_.release(slot);
-  }
+  memory_.release(sequence);
   lane_taken_[static_cast<size_t>(sequence.lane)] = false;
   sequence.lane = -1;
 }

@@ -8,18 +8,15 @@
 //   is left the youngest sequence goes back to the head of the queue and gives up its memory; once admitted
 //   again it reads its prompt in the same way and picks the tokens that it already has one by one, so its
 //   reply is the same in every bit. The oldest never goes back, and alone it always fits: every request ends.
+// - What a request has in common with earlier ones is not read again: see cache/sequence_memory.h.
 // - With run_ahead a step is launched before the tokens of the step before are known to the host. A row
 //   whose reply turns out to have ended does no harm: its state went to a slot that is dropped.
-//
-// A prefix cache would enter in two places: admit(), which would start a sequence from shared blocks and a
-// snapshot's slot, and release(), which would hand them over.
 #pragma once
 
+#include "engine/cache/sequence_memory.h"
 #include "engine/engine.h"
-#include "engine/kv_pool.h"
 #include "engine/prefill_pace.h"
 #include "engine/sequence.h"
-#include "engine/state_slots.h"
 
 #include <array>
 #include <deque>
@@ -45,6 +42,9 @@ class Scheduler {
   int max_running() const { return max_running_; }
   bool idle() const { return running_.empty() && waiting_.empty(); }
   EngineStats stats() const;
+  const SequenceMemory& memory() const { return memory_; }
+  // Forgets all cached prefixes.
+  void clear_cache() { memory_.clear_cache(); }
 
   // The request has been validated: Engine::submit says what that means.
   void enqueue(Request request, std::shared_ptr<TokenStream> stream, double submitted_at);
@@ -59,7 +59,7 @@ class Scheduler {
   void prefill();
   void decode();
 
-  bool fits(const Sequence& sequence) const;
+  void keep_state(Sequence& sequence);
   void grow_blocks();
   void preempt_youngest();
   bool decoding(const Sequence& sequence) const;
@@ -82,8 +82,7 @@ class Scheduler {
   Clock clock_;
   PrefillPace pace_;
 
-  KvPool kv_;
-  StateSlots slots_;
+  SequenceMemory memory_;
   std::array<bool, kMaxLanes> lane_taken_{};
   std::vector<std::unique_ptr<Sequence>> running_;  // oldest first, all older than those waiting
   std::deque<std::unique_ptr<Sequence>> waiting_;   // oldest first

@@ -37,6 +37,7 @@ int32_t Sequence::next_forced() const {
 Usage Sequence::usage(double now) const {
   Usage usage;
   usage.prompt_tokens = n_prompt;
+  usage.cached_tokens = n_cached;
   usage.reply_tokens = n_reply();
   usage.queue_seconds = (admitted_at < 0 ? now : admitted_at) - submitted_at;
   if (admitted_at >= 0) {

@@ -2,6 +2,7 @@
 // scheduler; the engine thread alone touches it.
 #pragma once
 
+#include "engine/cache/snapshot_plan.h"
 #include "engine/request.h"
 #include "engine/token_stream.h"
 #include "spec/step_header.h"
@@ -38,6 +39,13 @@ struct Sequence {
   std::array<int32_t, 2> slots{kNoState, kNoState};
   int32_t state_in = kNoState;   // state after n_processed tokens
   int32_t state_out = kNoState;  // where the next step leaves its state
+  int32_t borrowed = kNoState;   // a snapshot's slot of which it is a user, while that is its state_in
+
+  // What becomes of it in the prefix cache.
+  std::deque<PlannedSnapshot> planned;  // states of the prompt to keep, next first
+  int tail = 0;                         // tokens before the snapshot of its reply; 0: none yet
+  int n_turns = 0;                      // of the conversation, as far as the cache knew it
+  int n_cached = 0;                     // tokens of the prompt that were cached when it was first admitted
 
   // Times, for Usage.
   double submitted_at;

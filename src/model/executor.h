@@ -20,12 +20,21 @@ struct PickBatch {
   std::vector<uint32_t> masks;  // [n_masks, (vocab + 31) / 32]
 };
 
+// What the memory behind blocks and slots is like.
+struct StateTraits {
+  uint64_t kv_block_bytes = 0;    // of a block, all layers together
+  uint64_t state_slot_bytes = 0;  // of a slot
+  bool decode_state_is_exact =
+      false;  // decode steps leave KV rows and state equal, bit by bit, to a prefill's
+};
+
 class Executor {
  public:
   virtual ~Executor() = default;
 
   virtual const ShapeInfo& shape() const = 0;
   virtual const StepLimits& limits() const = 0;
+  virtual StateTraits state_traits() const = 0;
 
   // Enqueues a forward pass. `cancel`, if given, is read between layers; returns false when it was set: the
   // step's state_out slot and new KV rows then hold nothing of use.

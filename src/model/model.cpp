@@ -124,6 +124,12 @@ void Model::allocate_activations() {
       static_cast<uint64_t>(kMaxDecodeRows) * static_cast<uint64_t>(s.vocab) * sizeof(float), "logits"));
 }
 
+StateTraits Model::state_traits() const {
+  const BackendInfo& info = backend_->info();
+  return {static_cast<uint64_t>(shape().attention_layers()) * info.kv_block_bytes,
+          info.state_slot_floats * sizeof(float), info.decode_state_is_exact};
+}
+
 bool Model::forward(const Step& step, const std::atomic<bool>* cancel) {
   validate_step(step, shape(), limits_);
   const StepHeader* header = backend_->begin_step(step);

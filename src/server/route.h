@@ -25,6 +25,7 @@ struct RouteState {
   std::atomic<bool> ready{false};  // the engine has made a token
   std::function<http::HttpStats()> http_stats = nullptr;
   MaskVocabulary mask_vocabulary{};
+  bool has_keys = false;  // callers are told apart by theirs
 };
 
 // One request on its way through a route.

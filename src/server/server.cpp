@@ -45,6 +45,7 @@ class Server::Impl {
                  return error_response(status, text, status == 503 ? "overloaded" : "");
                }}) {
     state_.http_stats = [this] { return http_.stats(); };
+    state_.has_keys = !options_.api_keys.empty();
     if (state_.context.created == 0) {
       state_.context.created = static_cast<int64_t>(std::time(nullptr));
     }

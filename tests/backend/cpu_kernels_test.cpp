@@ -1,15 +1,19 @@
 // Single kernels of each instruction set that this machine has: accuracy, equality of the sets bit for bit,
 // and behaviour on NaN.
 #include "backend/cpu/cpu_backend.h"
-#include "backend/cpu/kernels.h"
+#include "backend/cpu/paths.h"
 #include "backend/op_inputs.h"
 #include "base/error.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <set>
+#include <stdexcept>
 
 namespace orfebre::cpu {
 namespace {
@@ -18,12 +22,12 @@ using test::Random;
 
 std::vector<const Kernels*> kernel_sets() {
   std::vector<const Kernels*> sets;
-  if (runs_avx2()) {
-    sets.push_back(&avx2_kernels());
+  for (const Path& path : paths()) {
+    if (path.runs_here()) {
+      sets.push_back(&path.kernels());
+    }
   }
-  if (runs_avx512()) {
-    sets.push_back(&avx512_kernels());
-  }
+  EXPECT_FALSE(sets.empty());
   return sets;
 }
 
@@ -131,6 +135,37 @@ TEST(CpuKernels, RouterTakesTheLargestTiesToTheLowerAndSurvivesNaN) {
   }
 }
 
+// One small product and its quantised column, in a process of its own; true when the processor ran it.
+bool executes(const Kernels& kernels) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::vector<float> x(kGroup, 1.0f);
+    const std::vector<uint8_t> panel(panel_bytes(kGroup, 4));
+    std::vector<uint8_t> row(quantized_row_bytes(kGroup));
+    std::vector<float> out(kPanelRows);
+    kernels.quantize(row.data(), x.data(), kGroup);
+    kernels.project({panel.data(), 4, kGroup, kPanelRows, row.data(), 0, 1, out.data(), 0, false}, 0, 1);
+    ::_exit(0);
+  }
+  int status = 0;
+  if (child < 0 || ::waitpid(child, &status, 0) != child) {
+    throw std::runtime_error("cannot run a child process");
+  }
+  EXPECT_TRUE(WIFEXITED(status) || WTERMSIG(status) == SIGILL) << kernels.name;
+  return WIFEXITED(status);
+}
+
+TEST(CpuPaths, AreThoseThatTheProcessorExecutesTheBestFirst) {
+  const Path* best = nullptr;
+  for (const Path& path : paths()) {
+    EXPECT_EQ(path.runs_here(), executes(path.kernels())) << path.name;
+    best = best == nullptr && path.runs_here() ? &path : best;
+  }
+  ASSERT_NE(best, nullptr);
+  EXPECT_EQ(best_path(), best);
+  EXPECT_EQ(&choose_kernels(""), &best->kernels());
+}
+
 // A wrong expert id never addresses memory: the row becomes NaN, its neighbours stay as they are.
 TEST(CpuBackend, AnExpertIdOutOfRangeFailsItsRowOnly) {
   Random random(21);
@@ -181,6 +216,15 @@ TEST(CpuBackend, RefusesWhatItCannotMultiplyAndPathsItLacks) {
   BackendOptions options;
   options.cpu_path = "avx1024";
   EXPECT_THROW(make_cpu_backend(ShapeId::kProbe, options), Error);
+  for (const Path& path : paths()) {
+    options.cpu_path = path.name;
+    if (path.runs_here()) {
+      EXPECT_NE(make_cpu_backend(ShapeId::kProbe, options)->info().name.find(path.kernels().name),
+                std::string::npos);
+    } else {
+      EXPECT_THROW(make_cpu_backend(ShapeId::kProbe, options), Error);
+    }
+  }
   options.cpu_path = "";
   options.threads = -3;
   EXPECT_THROW(make_cpu_backend(ShapeId::kProbe, options), Error);

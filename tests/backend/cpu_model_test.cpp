@@ -1,8 +1,8 @@
 // The CPU backend through whole random models: close to the reference, and bitwise the same whatever the
 // chunks, batch mates, threads and instruction set.
 #include "backend/cpu/cpu_backend.h"
+#include "backend/cpu/paths.h"
 #include "backend/reference/reference_backend.h"
-#include "base/error.h"
 #include "support/closeness.h"
 #include "support/random_weights.h"
 #include "support/sequence.h"
@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 namespace orfebre::test {
@@ -42,21 +43,17 @@ Model& cpu_model(ShapeId shape, const Variant& variant) {
   return *model;
 }
 
-bool has_avx512() {
-  try {
-    BackendOptions options;
-    options.cpu_path = "avx512";
-    make_cpu_backend(ShapeId::kProbe, options);
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
+// The first path with 1, 2 and 3 threads, every further one with 1 and 3.
 std::vector<Variant> variants() {
-  std::vector<Variant> list = {{"avx2", 1}, {"avx2", 3}};
-  if (has_avx512()) {
-    list.insert(list.begin(), {{"avx512", 1}, {"avx512", 2}, {"avx512", 3}});
+  std::vector<Variant> list;
+  for (const cpu::Path& path : cpu::paths()) {
+    if (path.runs_here()) {
+      if (list.empty()) {
+        list.push_back({path.name, 2});
+      }
+      list.push_back({path.name, 1});
+      list.push_back({path.name, 3});
+    }
   }
   return list;
 }
@@ -146,6 +143,27 @@ TEST_P(CpuModel, ThreadsAndInstructionSetsDoNotChangeABit) {
       logits = sequence.feed({&prompt[i], 1}, {&row, 1}, StepKind::kDecode);
     }
     EXPECT_EQ(logits, expected) << "decoding with " << variant.path << ", threads " << variant.threads;
+  }
+}
+
+uint64_t hash_of(std::span<const float> values) {
+  uint64_t hash = 0xcbf29ce484222325ull;
+  for (const float value : values) {
+    hash = (hash ^ std::bit_cast<uint32_t>(value)) * 0x100000001b3ull;
+  }
+  return hash;
+}
+
+// The same bits on machines that share no instruction set: cpu_golden_test.cpp for whole models. Short, for
+// it also runs emulated.
+TEST_P(CpuModel, LogitsAreTheSameBitsOnEveryMachine) {
+  const uint64_t expected = GetParam() == ShapeId::kProbe ? 0x57aba80466b6fbe7ull : 0xab48cb84ef291bdull;
+  const std::vector<int32_t> prompt = random_tokens(18, vocab(), 19);
+  for (const Variant& variant : variants()) {
+    if (variant.threads == 1) {
+      const uint64_t found = hash_of(prefill(cpu_model(GetParam(), variant), prompt, 16));
+      EXPECT_EQ(found, expected) << variant.path << ": found 0x" << std::hex << found << "ull";
+    }
   }
 }
 

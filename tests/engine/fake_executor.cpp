@@ -108,6 +108,7 @@ FakeExecutor::FakeExecutor(const FakeOptions& options)
     : shape_(describe<Probe>()),
       limits_{options.max_context, options.max_prefill_rows, options.n_kv_blocks, options.n_state_slots},
       deferred_(options.deferred),
+      decode_state_is_exact_(options.decode_state_is_exact),
       kv_(static_cast<size_t>(options.n_kv_blocks * kBlockTokens)),
       slots_(static_cast<size_t>(options.n_state_slots)),
       lanes_(kMaxLanes, std::vector<uint32_t>(static_cast<size_t>(options.vocab), 99)),
@@ -115,22 +116,41 @@ FakeExecutor::FakeExecutor(const FakeOptions& options)
   shape_.vocab = options.vocab;
 }
 
+void FakeExecutor::poison_block(int32_t block) {
+  std::fill_n(kv_.begin() + block * kBlockTokens, kBlockTokens, KvRow{-9, -9, false});
+}
+
 // What a step that did not finish leaves behind: nothing of use.
 void FakeExecutor::spoil(const Step& step) {
   for (const StepSequence& sequence : step.sequences) {
-    slots_[static_cast<size_t>(sequence.state_out)] = {0xbad, -7};
+    slots_[static_cast<size_t>(sequence.state_out)] = {0xbad, -7, false};
     for (int i = 0; i < sequence.n_rows; ++i) {
       const int position = step.rows[static_cast<size_t>(sequence.first_row + i)].position;
       const int block =
           step.block_tables[static_cast<size_t>(sequence.block_table + position / kBlockTokens)];
-      kv_[static_cast<size_t>(block * kBlockTokens + position % kBlockTokens)] = {-9, -9};
+      kv_[static_cast<size_t>(block * kBlockTokens + position % kBlockTokens)] = {-9, -9, false};
     }
   }
 }
 
+// Whether a prefill goes on from what decode steps left.
+bool FakeExecutor::starts_rounded(const Step& step, const StepSequence& sequence) const {
+  if (step.kind == StepKind::kDecode || sequence.state_in == kNoState) {
+    return false;
+  }
+  bool rounded = slots_[static_cast<size_t>(sequence.state_in)].is_rounded;
+  const int first = step.rows[static_cast<size_t>(sequence.first_row)].position;
+  for (int position = 0; position < first; ++position) {
+    const int block = step.block_tables[static_cast<size_t>(sequence.block_table + position / kBlockTokens)];
+    rounded = rounded || kv_[static_cast<size_t>(block * kBlockTokens + position % kBlockTokens)].is_rounded;
+  }
+  return rounded;
+}
+
 void FakeExecutor::run_sequence(const Step& step, const StepSequence& sequence) {
   const int first = step.rows[static_cast<size_t>(sequence.first_row)].position;
-  State state{kSeedOfHistory, 0};
+  const bool is_rounded = step.kind == StepKind::kDecode && !decode_state_is_exact_;
+  State state{kSeedOfHistory, 0, false};
   if (sequence.state_in != kNoState) {
     state = slots_[static_cast<size_t>(sequence.state_in)];
   }
@@ -138,7 +158,7 @@ void FakeExecutor::run_sequence(const Step& step, const StepSequence& sequence) 
     const int block = step.block_tables[static_cast<size_t>(sequence.block_table + position / kBlockTokens)];
     return kv_[static_cast<size_t>(block * kBlockTokens + position % kBlockTokens)];
   };
-  uint64_t history = kSeedOfHistory;
+  uint64_t history = kSeedOfHistory + (starts_rounded(step, sequence) ? 1 : 0);
   bool finite = true;
   for (int position = 0; position < first; ++position) {
     history = extend_history(history, row_of(position).token, row_of(position).position);
@@ -151,9 +171,9 @@ void FakeExecutor::run_sequence(const Step& step, const StepSequence& sequence) 
     if (token == kTokenFromPick) {
       token = picked_[static_cast<size_t>(sequence.lane)];
     }
-    row_of(position) = {token, position};
+    row_of(position) = {token, position, is_rounded};
     history = extend_history(history, token, position);
-    state = {extend_history(state.hash, token, state.n_tokens), state.n_tokens + 1};
+    state = {extend_history(state.hash, token, state.n_tokens), state.n_tokens + 1, is_rounded};
     finite = finite && (poison_token < 0 || token != poison_token);
     // Equal only if the cache and the state tell the same story.
     row_hashes_[r] = history == state.hash ? history : mix(history ^ state.hash);

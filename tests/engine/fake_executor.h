@@ -30,6 +30,8 @@ struct FakeOptions {
   int n_kv_blocks = 64;
   int n_state_slots = 16;
   bool deferred = false;  // as a device: a pick's results are made known by wait() only
+  bool decode_state_is_exact =
+      true;  // if not, a prompt that goes on from a decode step's rows says other things
 };
 
 class FakeExecutor final : public Executor {
@@ -38,11 +40,16 @@ class FakeExecutor final : public Executor {
 
   const ShapeInfo& shape() const override { return shape_; }
   const StepLimits& limits() const override { return limits_; }
+  StateTraits state_traits() const override { return {1000, 70000, decode_state_is_exact_}; }
   bool forward(const Step& step, const std::atomic<bool>* cancel) override;
   void pick(const PickBatch& batch) override;
   std::span<const PickResult> wait() override;
   void reset_lane(int lane, std::span<const int32_t> prompt) override;
   void copy_state(int to_slot, int from_slot) override;
+
+  // Memory that nobody owns any more holds nothing of use.
+  void poison_slot(int32_t slot) { slots_[static_cast<size_t>(slot)] = {0xbad, -7, false}; }
+  void poison_block(int32_t block);
 
   // Hooks of the tests. `on_layer` is called 4 times a forward, before the cancel flag is read.
   std::function<void(const Step&, int layer)> on_layer;
@@ -55,17 +62,21 @@ class FakeExecutor final : public Executor {
   struct KvRow {
     int32_t token = -1;
     int32_t position = -1;
+    bool is_rounded = false;  // made by a decode step that is not exact
   };
   struct State {
     uint64_t hash = 0;
     int n_tokens = -1;
+    bool is_rounded = false;
   };
   void run_sequence(const Step& step, const StepSequence& sequence);
+  bool starts_rounded(const Step& step, const StepSequence& sequence) const;
   void spoil(const Step& step);
 
   ShapeInfo shape_;
   StepLimits limits_;
   bool deferred_;
+  bool decode_state_is_exact_;
   std::thread::id thread_{};
   std::vector<KvRow> kv_;                     // [n_kv_blocks * 64]
   std::vector<State> slots_;                  // [n_state_slots]

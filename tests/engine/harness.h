@@ -1,8 +1,8 @@
-// What the engine's tests have in common: requests, policies that depend on the tokens alone, and replies
-// read from a stream.
+// What the engine's tests have in common: requests, and replies read from a stream.
 #pragma once
 
 #include "engine/fake_executor.h"
+#include "engine/policies.h"
 #include "engine/scheduler.h"
 
 #include <gtest/gtest.h>
@@ -45,47 +45,6 @@ inline void read_events(TokenStream& stream, Reply& reply) {
   }
 }
 
-// After a token divisible by 5, forces three that follow from it; stops at one divisible by `stop_divisor`.
-class ForcingPolicy final : public TokenPolicy {
- public:
-  ForcingPolicy(int vocab, int stop_divisor) : vocab_(vocab), stop_divisor_(stop_divisor) {}
-  PolicyVerdict on_token(int32_t id) override {
-    ++n_seen_;
-    if (n_seen_ > 3 && id % stop_divisor_ == 0) {
-      return {PolicyVerdict::Kind::kStop, {}};
-    }
-    if (id % 5 == 0) {
-      return {PolicyVerdict::Kind::kForce, {(id + 1) % vocab_, (id + 2) % vocab_, (id + 3) % vocab_}};
-    }
-    return {};
-  }
-
- private:
-  int vocab_;
-  int stop_divisor_;
-  int n_seen_ = 0;
-};
-
-// After an even token, the next is one of the same remainder by 4.
-class MaskingPolicy final : public TokenPolicy {
- public:
-  explicit MaskingPolicy(int vocab) : vocab_(vocab) {}
-  PolicyVerdict on_token(int32_t id) override {
-    last_ = id;
-    return {};
-  }
-  bool wants_mask() const override { return last_ % 2 == 0; }
-  void fill_mask(std::span<uint32_t> words) override {
-    for (int id = last_ % 4; id < vocab_; id += 4) {
-      words[static_cast<size_t>(id / 32)] |= 1u << (id % 32);
-    }
-  }
-
- private:
-  int vocab_;
-  int32_t last_ = 1;
-};
-
 inline std::vector<int32_t> random_ids(std::mt19937_64& random, int n, int vocab) {
   std::vector<int32_t> ids;
   for (int i = 0; i < n; ++i) {
@@ -106,6 +65,8 @@ struct Asked {
     copy.max_tokens = request.max_tokens;
     copy.stop_ids = request.stop_ids;
     copy.n_top_logprobs = request.n_top_logprobs;
+    copy.snapshot_at = request.snapshot_at;
+    copy.cache_namespace = request.cache_namespace;
     copy.policy = make_policy ? make_policy() : nullptr;
     return copy;
   }
@@ -156,12 +117,33 @@ struct Rig {
   void run_to_end(int max_rounds = 20000) {
     for (int i = 0; !scheduler.idle(); ++i) {
       ASSERT_LT(i, max_rounds) << "the scheduler makes no progress";
-      scheduler.run_round();
+      run_round();
     }
   }
 
-  void expect_all_returned() const {
-    const EngineStats stats = scheduler.stats();
+  // A round, and then the end of everything in memory that nobody uses.
+  void run_round() {
+    scheduler.run_round();
+    const SequenceMemory& memory = scheduler.memory();
+    for (int32_t slot = 0; slot < memory.slots().n_total(); ++slot) {
+      if (memory.slots().n_users(slot) == 0) {
+        executor.poison_slot(slot);
+      }
+    }
+    for (int32_t block = 0; block < memory.kv().n_total(); ++block) {
+      if (memory.kv().n_users(block) == 0) {
+        executor.poison_block(block);
+      }
+    }
+  }
+
+  // Sequences hold nothing, and neither does the cache once it is emptied.
+  void expect_all_returned() {
+    EngineStats stats = scheduler.stats();
+    EXPECT_EQ(stats.free_kv_blocks + stats.cache_blocks, stats.total_kv_blocks);
+    EXPECT_EQ(stats.free_state_slots + stats.cache_snapshots, stats.total_state_slots);
+    scheduler.clear_cache();
+    stats = scheduler.stats();
     EXPECT_EQ(stats.free_kv_blocks, stats.total_kv_blocks);
     EXPECT_EQ(stats.free_state_slots, stats.total_state_slots);
     EXPECT_EQ(stats.running, 0);

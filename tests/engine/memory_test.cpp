@@ -63,7 +63,7 @@ TEST(StateSlotsDeathTest, ReleasingTwiceStopsTheProgram) {
   StateSlots slots(2);
   const int32_t slot = slots.acquire();
   slots.release(slot);
-  EXPECT_DEATH(slots.release(slot), "taken_");
+  EXPECT_DEATH(slots.release(slot), "users_");
 }
 
 TEST(PrefillPace, EndsChunksAtBlockBordersOrThePromptsEnd) {

@@ -76,7 +76,7 @@ uint64_t run_life(uint64_t seed) {
     if (!all.empty() && below(60) == 0) {
       cancel_one();
     }
-    rig.scheduler.run_round();
+    rig.run_round();
     for (Pending& pending : all) {
       read_events(*pending.stream, pending.reply);
     }

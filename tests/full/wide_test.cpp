@@ -1,6 +1,6 @@
-// The real width against transformers in float32: 64 positions of a random prompt, every backend that this
-// machine runs. Slice has 2.5 GB of weights and Qwen36 19.5 GB, made here from their seed, so these tests
-// belong to `make test-full` and not to `make test`.
+// The real width against transformers and mlx-lm in float32: 64 positions of a random prompt, every backend
+// that this machine runs. Slice has 2.5 GB of weights and Qwen36 19.5 GB, made here from their seed, so these
+// tests belong to `make test-full` and not to `make test`.
 #include "backend/backend.h"
 #include "support/closeness.h"
 #include "support/fixture.h"
@@ -76,6 +76,23 @@ class RealWidth : public ::testing::TestWithParam<const char*> {
     EXPECT_LT(top, tolerance);
     EXPECT_LT(sample, tolerance);
     EXPECT_GT(n_decided, answer.likeliest.size() / 4);
+    if (shape == ShapeId::kSlice) {
+      expect_agreement_with_mlx(answer, fixture, tolerance);
+    }
+  }
+
+  // mlx-lm's logits at the same ids and positions.
+  static void expect_agreement_with_mlx(const Answer& answer, const Fixture& fixture, double tolerance) {
+    const Fixture mlx(ORFEBRE_TEST_DATA_DIR "/model/slice_mlx.fixture");
+    for (const char* name : {"tokens", "top_ids", "sample_ids"}) {
+      ASSERT_TRUE(std::ranges::equal(mlx.ints(name), fixture.ints(name)))
+          << name << " differ; tools/fixtures/make_mlx_fixture.py slice makes slice_mlx.fixture anew";
+    }
+    const double top = relative_difference(answer.top, mlx.floats("top_logits"));
+    const double sample = relative_difference(answer.sample, mlx.floats("sample_logits"));
+    std::printf("against mlx-lm: top ids differ by %.1e, sampled ids by %.1e\n", top, sample);
+    EXPECT_LT(top, tolerance);
+    EXPECT_LT(sample, tolerance);
   }
 };
 

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import time
 import urllib.request
+import venv
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,23 @@ def demo_model() -> Path:
     return ROOT / "models" / "demo"
 
 
+@pytest.fixture(scope="session")
+def python_with():
+    """python_with(name, requirements) -> an interpreter with the packages of that file, made once for all runs."""
+
+    def make(name: str, requirements: Path) -> Path:
+        folder = ROOT / ".cache" / f"python-{name}"
+        python, stamp = folder / "bin" / "python", folder / "requirements.txt"
+        if not stamp.is_file() or stamp.read_text() != requirements.read_text():
+            venv.create(folder, clear=True, with_pip=True)
+            subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements],
+                           check=True, timeout=1200)
+            stamp.write_text(requirements.read_text())
+        return python
+
+    return make
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -38,16 +56,18 @@ def free_port() -> int:
 
 
 class ServerProcess:
-    """A running `orfebre serve` on a free port of the loopback."""
+    """A running `orfebre serve` on a free port of the loopback. `binary`: the program, or the beginning of a
+    command line that ends with it and its general options."""
 
-    def __init__(self, binary: Path, *arguments: str):
+    def __init__(self, binary: Path | list, *arguments: str, **popen):
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         # Files, because nobody reads a pipe while the server logs a line a reply.
         self.out, self.err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+        program = [str(part) for part in (binary if isinstance(binary, list) else [binary])]
         self.process = subprocess.Popen(
-            [str(binary), "serve", "--port", str(self.port), *arguments],
-            stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err)
+            [*program, "serve", "--port", str(self.port), *arguments],
+            stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err, **popen)
         self._wait_until_ready()
 
     def _wait_until_ready(self, seconds: float = 60):
@@ -89,17 +109,23 @@ class ServerProcess:
 
 
 @pytest.fixture
-def serve(binary):
-    """serve(*arguments) -> ServerProcess; stopped at the end of the test."""
+def serve_with():
+    """serve_with(command, *arguments, **popen) -> ServerProcess; stopped at the end of the test."""
     started = []
 
-    def start(*arguments: str) -> ServerProcess:
-        started.append(ServerProcess(binary, *arguments))
+    def start(command: Path | list, *arguments: str, **popen) -> ServerProcess:
+        started.append(ServerProcess(command, *arguments, **popen))
         return started[-1]
 
     yield start
     for server in started:
         server.stop()
+
+
+@pytest.fixture
+def serve(binary, serve_with):
+    """serve(*arguments) -> ServerProcess; stopped at the end of the test."""
+    return lambda *arguments: serve_with(binary, *arguments)
 
 
 @pytest.fixture(scope="session")

@@ -122,6 +122,11 @@ TEST(Matcher, MasksAllowWhatTheGrammarDoes) {
     const auto program = schema::compile_answer(form);
     for (int walk = 0; walk < 6; ++walk) {
       Matcher matcher(program, vocabulary);
+      if (!form.tools.empty() && walk > 0) {  // into a value, which a random walk would reach too late
+        ASSERT_TRUE(matcher.advance_control(5));
+        ASSERT_TRUE(matcher.advance("\n<function=f>\n<parameter=a>\n"));
+        ASSERT_TRUE(walk % 2 == 0 || matcher.advance("x < y\n</parameter>\n<parameter=b>\n"));
+      }
       for (int step = 0; step < 25 && !matcher.at_end(); ++step, ++n_places) {
         std::vector<uint32_t> words(vocabulary->mask_words(), 0);
         matcher.fill_mask(words);
@@ -147,6 +152,30 @@ TEST(Matcher, MasksAllowWhatTheGrammarDoes) {
   EXPECT_GT(n_places, 500);
   EXPECT_GT(n_allowed, 50'000);
   EXPECT_GT(n_ends, 5);
+}
+
+TEST(Matcher, TextInACallCannotCloseTheCall) {
+  const std::vector<std::string_view> tokens{"a"};
+  AnswerForm form;
+  form.tools = {{"f",
+                 parse_python_json(R"({"properties":{"s":{"type":"string","minLength":3,"maxLength":40},
+      "t":{"enum":["one","</parameter>"]}},"required":["s"]})",
+                                   "f"),
+                 "f", false}};
+  form.parallel_calls = false;
+  Matcher matcher(schema::compile_answer(form), std::make_shared<Vocabulary>(tokens));
+  ASSERT_TRUE(matcher.advance("<tool_call>\n<function=f>\n<parameter=s>\n"));
+  for (const char* bad : {"</parameter>abc", "<b></function>", "abc</tool_call>", "ab\n</parameter>\n</f",
+                          "abc\n</parameter>x", "\xC3(abc"}) {
+    EXPECT_FALSE(matcher.takes(bad)) << bad;
+  }
+  EXPECT_TRUE(matcher.takes("</param> <tool_call> </ function>\n<x>"));
+  EXPECT_FALSE(matcher.takes(std::string(41, 'x')));
+  ASSERT_TRUE(matcher.advance("abc\n\n</parameter>\n"));
+  EXPECT_FALSE(matcher.takes("<parameter=t>\n</"));
+  EXPECT_TRUE(matcher.takes("<parameter=t>\none\n</parameter>\n</function>\n</tool_call>"));
+  ASSERT_TRUE(matcher.advance("</function>\n</tool_call>"));
+  EXPECT_TRUE(matcher.at_end());
 }
 
 TEST(Matcher, RefusesWithoutMoving) {

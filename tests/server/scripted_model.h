@@ -33,6 +33,7 @@ class ScriptedExecutor final : public Executor {
 
   const ShapeInfo& shape() const override { return shape_; }
   const StepLimits& limits() const override { return limits_; }
+  StateTraits state_traits() const override { return {1000, 70000, true}; }
   bool forward(const Step& step, const std::atomic<bool>* cancel) override;
   void pick(const PickBatch& batch) override;
   std::span<const PickResult> wait() override { return results_; }

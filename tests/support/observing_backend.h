@@ -21,10 +21,16 @@ class ObservingBackend final : public Backend {
   const BackendInfo& info() const override { return inner_->info(); }
   // Asked for by the model; the weights that a backend keeps for itself are not in it.
   const uint64_t& allocated_bytes() const { return allocated_bytes_; }
+  // Told of each allocation.
+  std::function<void(void* memory, uint64_t bytes, std::string_view what)> on_allocate;
 
   void* allocate(uint64_t bytes, const char* what) override {
     allocated_bytes_ += bytes;
-    return inner_->allocate(bytes, what);
+    void* const memory = inner_->allocate(bytes, what);
+    if (on_allocate) {
+      on_allocate(memory, bytes, what);
+    }
+    return memory;
   }
   void to_device(void* device, const void* host, uint64_t bytes) override {
     inner_->to_device(device, host, bytes);

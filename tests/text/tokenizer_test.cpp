@@ -182,29 +182,6 @@ TEST(Tokenizer, ManyThreadsGetTheSameIds) {
   }
 }
 
-// Each of these takes hours if a step is quadratic.
-TEST(Tokenizer, HostileMegabytesTakeLinearTime) {
-  constexpr size_t kBytes = 1'000'000;
-  std::string words;
-  while (words.size() < kBytes) {
-    words += "andthethe";
-  }
-  std::string marks = "a";
-  while (marks.size() < kBytes) {
-    marks += "\u0301\u0323\u0334";
-  }
-  std::string tags;
-  while (tags.size() < kBytes) {
-    tags += "<|im_start|";
-  }
-  for (const std::string& text :
-       {words, marks, tags, std::string(kBytes, 'a'), std::string(kBytes, ' '), std::string(kBytes, '\n'),
-        std::string(kBytes, ' ') + "x", std::string(kBytes, '!'), std::string(kBytes, '7'),
-        std::string(kBytes, '<'), std::string(kBytes, '\xFF')}) {
-    EXPECT_GT(small().encode(text).size(), 1000u);
-  }
-}
-
 TEST(Tokenizer, ReadsBothFormatsOfMerges) {
   // The fixture has pairs; rewrite them as strings with a space.
   std::string json = small_json();

@@ -3,6 +3,7 @@
 #include "backend/cpu/cpu_backend.h"
 
 #include "backend/cpu/cpu_ops.h"
+#include "backend/cpu/paths.h"
 #include "base/error.h"
 
 #include <algorithm>
@@ -11,49 +12,15 @@
 #include <limits>
 #include <numeric>
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
-
 namespace orfebre {
 namespace cpu {
-
-#if defined(__x86_64__)
-namespace {
-
-bool has_f16c() {  // clang 14 does not know this name in __builtin_cpu_supports
-  unsigned eax = 0;
-  unsigned ebx = 0;
-  unsigned ecx = 0;
-  unsigned edx = 0;
-  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
-}
-
-}  // namespace
-
-bool runs_avx2() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
-}
-
-bool runs_avx512() {
-  return runs_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vnni");
-}
-#else
-bool runs_avx2() {
-  return false;
-}
-bool runs_avx512() {
-  return false;
-}
-#endif
 
 template <class Shape>
 CpuBackend<Shape>::CpuBackend(const Kernels& kernels, const BackendOptions& options)
     : shape_(describe<Shape>()), kernels_(kernels), l2_epsilon_(options.l2_epsilon), pool_(options.threads) {
   info_.name = fmt::format("cpu ({}, {} thread{})", kernels.name, pool_.size(), pool_.size() == 1 ? "" : "s");
   info_.takes_dense = false;
+  info_.decode_state_is_exact = true;
   info_.kv_block_bytes = kKvBlockBytes;
   info_.delta_layer_floats = static_cast<uint64_t>(Shape::kValueHeads) * kDeltaHeadFloats;
   info_.conv_layer_floats =
@@ -153,33 +120,14 @@ uint8_t* CpuBackend<Shape>::thread_scratch(int thread) const {
 #include "backend/cpu/ops_mixers.inl"
 #include "backend/cpu/ops_pick.inl"
 
-namespace {
-
-const Kernels& kernels_for(const std::string& path) {
-  if (!path.empty() && path != "avx2" && path != "avx512") {
-    fail(ErrorKind::kUnsupported, "CPU path '{}' is unknown; expected avx2 or avx512", path);
-  }
-  if (path == "avx512" ? !runs_avx512() : !runs_avx2()) {
-    fail(ErrorKind::kUnsupported,
-         "the CPU backend needs {}, which this processor lacks; use --backend reference",
-         path == "avx512" ? "AVX-512 F, BW, VL, DQ and VNNI" : "AVX2, FMA and F16C");
-  }
-#if defined(__x86_64__)
-  return path != "avx2" && runs_avx512() ? avx512_kernels() : avx2_kernels();
-#else
-  fail(ErrorKind::kUnsupported, "this build has no CPU kernels; use --backend reference");
-#endif
-}
-
-}  // namespace
 }  // namespace cpu
 
 bool cpu_backend_runs_here() {
-  return cpu::runs_avx2();
+  return cpu::best_path() != nullptr;
 }
 
 std::unique_ptr<Backend> make_cpu_backend(ShapeId shape, const BackendOptions& options) {
-  const cpu::Kernels& kernels = cpu::kernels_for(options.cpu_path);
+  const cpu::Kernels& kernels = cpu::choose_kernels(options.cpu_path);
   return with_shape(shape, [&]<class Shape>() -> std::unique_ptr<Backend> {
     return std::make_unique<cpu::CpuBackend<Shape>>(kernels, options);
   });

@@ -1,4 +1,5 @@
-// The CPU backend: 4- and 8-bit weights against 15-bit activations, AVX2 or AVX-512 VNNI chosen at run time.
+// The CPU backend: 4- and 8-bit weights against 15-bit activations. AVX-512 VNNI or AVX2, on Arm NEON with
+// i8mm, with dotprod or plain: the best is chosen at run time.
 #pragma once
 
 #include "backend/backend.h"

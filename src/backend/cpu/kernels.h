@@ -1,6 +1,7 @@
 // The kernels' interface: what one thread computes on one range of work. Each instruction set fills the same
-// table; it is chosen once, when the backend is made. All tables give the same bits for the same arguments,
-// and a row's result never depends on the rows beside it. No kernel allocates, throws or synchronises.
+// table; it is chosen once, when the backend is made. All tables give the same bits for the same arguments
+// (save the sign and payload of a NaN), and a row's result never depends on the rows beside it. No kernel
+// allocates, throws or synchronises.
 //
 // The sources (*.inl) are compiled once an instruction set, inside an unnamed namespace and with that set's
 // flags: they include nothing with inline functions, so that no code of one set can be linked into another.
@@ -139,10 +140,11 @@ struct Kernels {
   void (*apply_mask)(float* x, const uint32_t* mask, int n);
 };
 
+// Only those of the processor's family are in a build: paths.h says which, and which run here.
 const Kernels& avx2_kernels();
 const Kernels& avx512_kernels();
-
-bool runs_avx2();
-bool runs_avx512();
+const Kernels& neon_kernels();
+const Kernels& dotprod_kernels();
+const Kernels& i8mm_kernels();
 
 }  // namespace orfebre::cpu

@@ -23,6 +23,7 @@ BackendInfo info_of(const ShapeInfo& shape) {
   BackendInfo info;
   info.name = "reference";
   info.takes_dense = true;
+  info.decode_state_is_exact = true;
   info.kv_block_bytes = reference::kKvBlockFloats * sizeof(float);
   info.delta_layer_floats =
       static_cast<uint64_t>(shape.value_heads * shape.delta_head_dim * shape.delta_head_dim);

@@ -4,7 +4,8 @@
 // What is written, of all that a schema allows:
 // - Properties in the order in which they are declared; those that are not required may be left out. Others
 //   follow behind them, but only where additionalProperties or patternProperties says so, or no properties
-//   are declared at all. Likewise items behind prefixItems only where "items" is given.
+//   are declared at all. Likewise items behind prefixItems only where "items" is given or minItems
+//   asks for more.
 // - White space: between tokens of JSON a space, or a line break with up to kMaxIndent spaces or tabs; behind
 //   ':' at most a space; before ',' and ':' none. So a model can write on one line or indent, and not write
 //   white space for ever.

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import venv
 from pathlib import Path
 
 import pytest
@@ -16,18 +15,8 @@ pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="session")
-def mlx_python() -> Path:
-    """An interpreter with the packages of tools/checkpoint/requirements.txt, made once."""
-    folder = ROOT / ".cache" / "python-mlx"
-    python = folder / "bin" / "python"
-    requirements = TOOLS / "requirements.txt"
-    stamp = folder / "requirements.txt"
-    if not stamp.is_file() or stamp.read_text() != requirements.read_text():
-        venv.create(folder, clear=True, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements],
-                       check=True, timeout=1200)
-        stamp.write_text(requirements.read_text())
-    return python
+def mlx_python(python_with) -> Path:
+    return python_with("mlx", TOOLS / "requirements.txt")
 
 
 def run(python: Path, script: Path, *arguments: str):

@@ -138,6 +138,8 @@ def test_a_wrong_command_line_names_what_is_wrong(binary):
     assert_one_sentence(run(binary, "fly"), 2, "no command 'fly'", "orfebre --help")
     assert_one_sentence(run(binary, "run", "--nope", "hi"), 2, "--nope", "orfebre run --help")
     assert_one_sentence(run(binary, "run", "--temperature", "9", "hi"), 2, "expected 0 to 2, found 9")
+    for seed in ["18446744073709551616", "-1", "x"]:
+        assert_one_sentence(run(binary, "run", "--seed", seed, "hi"), 2, "expected 0 to 18446744073709551615, found " + seed)
 
 
 def test_help_and_version(binary):

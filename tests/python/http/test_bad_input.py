@@ -2,7 +2,6 @@
 
 import json
 
-import httpx
 import pytest
 
 MESSAGES = b'"messages":[{"role":"user","content":"hello"}]'
@@ -103,18 +102,3 @@ def test_foreign_pages(web, counters, eventually, headers, status):
         assert eventually(lambda: counters()["prompt_tokens_total"] > before)
     else:
         assert counters()["prompt_tokens_total"] == before
-
-
-def test_what_was_said_is_not_logged(serve):
-    server = serve()
-    secret = "Zanzibar-4711"
-    for body in ({"messages": [{"role": "user", "content": secret}], "max_tokens": 3},
-                 {"messages": [{"role": secret, "content": secret}]}, {"messages": secret, secret: secret},
-                 {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": secret}]}]},
-                 {"messages": [{"role": "user", "content": secret * 5000}]}):
-        response = httpx.post(f"{server.url}/v1/chat/completions?{secret}", json=body, timeout=60)
-        assert response.status_code == 200 or secret not in response.text
-    httpx.get(f"{server.url}/{secret}")
-    code, out, err = server.stop()
-    assert code == 0
-    assert secret not in out + err

@@ -21,7 +21,11 @@ def resident_bytes(server) -> int:
 
 
 def n_files(server) -> int:
-    return len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
+    """Open files; 0 for all who may not look into the process, as the program has it."""
+    try:
+        return len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
+    except PermissionError:
+        return 0
 
 
 def counters_of(server) -> dict[str, float]:

@@ -33,7 +33,6 @@ class Maker:
     def __init__(self, seed: int, max_text: int | None = None):
         self.random = random.Random(seed)
         self.max_text = max_text
-        self.branches = 2 if max_text is None else 1  # a model that branches at random may never end
         self.definitions = {}
 
     def root(self):
@@ -176,17 +175,18 @@ class Maker:
         return schema, lambda: draws[self.random.choice(types)]()
 
     def tree(self, _):
-        """Recursive, through $defs."""
-        name = "node"
-        self.definitions[name] = {
-            "type": "object", "properties": {"value": {"type": "integer", "minimum": 0, "maximum": 99}, "children": {
-                "type": "array", "items": {"$ref": "#/$defs/node"}, "maxItems": self.branches}},
-            "required": ["value"], "additionalProperties": False}
+        """Through $defs: recursive, or, where a model must come to its end, with children of another kind."""
+        child = "node" if self.max_text is None else "leaf"
+        values = {"value": {"type": "integer", "minimum": 0, "maximum": 99}}
+        rest = {"required": ["value"], "additionalProperties": False}
+        self.definitions["leaf"] = {"type": "object", "properties": values, **rest}
+        self.definitions["node"] = {"type": "object", **rest, "properties": {
+            **values, "children": {"type": "array", "items": {"$ref": f"#/$defs/{child}"}, "maxItems": 2}}}
 
-        def draw(depth=2):
+        def draw(depth=2 if child == "node" else 1):
             node = {"value": self.random.randint(0, 99)}
             if depth > 0 and self.random.random() < 0.7:
-                node["children"] = [draw(depth - 1) for _ in range(self.random.randint(0, self.branches))]
+                node["children"] = [draw(depth - 1) for _ in range(self.random.randint(0, 2))]
             return node
 
         return {"$ref": "#/$defs/node"}, draw

@@ -53,3 +53,15 @@ def test_the_check_notices_a_wrong_id(checker, real_tokenizer, tmp_path):
     (tmp_path / "ids.json").write_text(json.dumps([[760, 6511, 314, 9338, 370]]))
     done = check(checker, real_tokenizer, tmp_path / "strings.json", tmp_path / "ids.json")
     assert done.returncode == 1
+
+
+@pytest.mark.long
+def test_twenty_thousand_strings_and_megabytes(checker, real_tokenizer, python_with, tmp_path):
+    python = python_with("tokenizers", ROOT / "tools/text/check_requirements.txt")
+    strings, ids = tmp_path / "strings.json", tmp_path / "ids.json"
+    subprocess.run([python, ROOT / "tools/text/many_strings.py", real_tokenizer, strings, ids], check=True)
+    texts = json.loads(strings.read_text())
+    assert len(set(texts)) >= 20_000 and sum(len(text.encode()) >= 1_000_000 for text in texts) >= 15
+    done = check(checker, real_tokenizer, strings, ids)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    assert f"{len(texts)} of {len(texts)} strings have the same ids" in done.stdout
