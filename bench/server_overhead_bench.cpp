@@ -75,7 +75,6 @@ void BM_StreamedToken(benchmark::State& state) {
       testing::post("/v1/chat/completions", R"({"stream":true,"messages":[{"role":"user","content":"say )" +
                                                 script() + R"("}])" + fields + "}");
   double server_seconds = 0;
-  int64_t n_tokens = 0;
   for (auto _ : state) {
     const double before = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
     std::vector<double> client_seconds(kReplies);
@@ -89,11 +88,12 @@ void BM_StreamedToken(benchmark::State& state) {
       taken_off += client_seconds[i];
     }
     server_seconds += seconds_of(CLOCK_PROCESS_CPUTIME_ID) - before - taken_off;
-    n_tokens += int64_t{kReplies} * kTokens;
   }
   server.stop();
   engine.shut_down();
+  const uint64_t n_tokens = engine.stats().reply_tokens;
   state.counters["us_per_token"] = server_seconds * 1e6 / static_cast<double>(n_tokens);
+  state.counters["tokens"] = static_cast<double>(n_tokens);
 }
 BENCHMARK(BM_StreamedToken)
     ->ArgName("policies")

@@ -5,17 +5,19 @@
 namespace orfebre {
 
 bool LoopDetector::push(int32_t id) {
-  bool found = false;
+  const auto at = static_cast<size_t>(n_tokens_ % kLongestPeriod);
+  const int32_t* const newest_end = recent_.data() + at + kLongestPeriod;
   const int longest = static_cast<int>(std::min<int64_t>(n_tokens_, kLongestPeriod));
+  int32_t found = 0;
   for (int period = 1; period <= longest; ++period) {
-    const auto at = static_cast<size_t>((n_tokens_ - period) % kLongestPeriod);
     int32_t& matched = matched_[static_cast<size_t>(period)];
-    matched = recent_[at] == id ? matched + 1 : 0;
-    found |= matched + period >= std::max(kLeastTokens, kLeastRepeats * period);
+    matched = newest_end[-period] == id ? matched + 1 : 0;
+    found |= matched + period >= std::max(kLeastTokens, kLeastRepeats * period) ? 1 : 0;
   }
-  recent_[static_cast<size_t>(n_tokens_ % kLongestPeriod)] = id;
+  recent_[at] = id;
+  recent_[at + kLongestPeriod] = id;
   ++n_tokens_;
-  return found;
+  return found != 0;
 }
 
 void LoopDetector::reset() {

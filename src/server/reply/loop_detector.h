@@ -23,7 +23,7 @@ class LoopDetector {
   void reset();
 
  private:
-  std::array<int32_t, kLongestPeriod> recent_{};       // a ring
+  std::array<int32_t, 2 * kLongestPeriod> recent_{};   // a ring, twice, so that its newest lie side by side
   std::array<int32_t, kLongestPeriod + 1> matched_{};  // [p]: how many tokens in a row equal the one p before
   int64_t n_tokens_ = 0;
 };

@@ -2,6 +2,7 @@
 
 import json
 
+import httpx
 import pytest
 
 USER = [{"role": "user", "content": "What is 12 plus 30?"}]
@@ -135,6 +136,21 @@ def test_a_call_that_comes_back_is_what_was_sampled(web):
     before, after = prompt_of(web, ask), prompt_of(web, {**ask, "messages": history})
     said = sampled_after(web, before)
     assert after[:len(before)] == before and after[len(before):len(before) + len(said)] == said
+
+
+def test_prompts_with_one_system_text_share_it(serve):
+    server = serve("--api-key", "one", "--api-key", "two")
+    system = {"role": "system", "content": "Answer in one word. " * 40}
+
+    def cached(question: str, key: str) -> int:
+        reply = httpx.post(f"{server.url}/v1/chat/completions", timeout=60, headers={"Authorization": f"Bearer {key}"},
+                           json={"messages": [system, {"role": "user", "content": question}], "max_tokens": 2})
+        return reply.json()["usage"]["prompt_tokens_details"]["cached_tokens"]
+
+    assert cached("What is 12 plus 30?", "one") == 0
+    assert cached("Where is Oslo?", "one") > 150
+    assert cached("Where is Oslo?", "two") == 0, "callers with different keys learn from each other's times"
+    assert cached("What is 12 plus 30?", "two") > 150
 
 
 def test_prometheus_text(web):

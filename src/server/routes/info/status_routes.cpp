@@ -42,6 +42,8 @@ void handle_metrics(const RouteCall& call) {
        static_cast<double>(stats.free_kv_blocks)},
       {"kv_blocks_total", "gauge", "KV cache blocks", static_cast<double>(stats.total_kv_blocks)},
       {"cache_bytes", "gauge", "Memory of the prefix cache", count(stats.cache_bytes)},
+      {"cache_kv_blocks", "gauge", "KV cache blocks in the prefix cache",
+       static_cast<double>(stats.cache_blocks)},
       {"cache_snapshots", "gauge", "States in the prefix cache", static_cast<double>(stats.cache_snapshots)},
       {"cache_lookups_total", "counter", "Requests that looked into the prefix cache",
        count(stats.cache_lookups)},
