@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The only list of packages that this project needs, and the only place that installs them.
-#   scripts/dependencies.sh run | test | test-all | bench | lint
+#   scripts/dependencies.sh run | test | test-all | bench | lint [--list]
+# --list names the packages, a line each, and does nothing else.
 # Everything present: returns at once, offline, without asking for rights. On Debian and Ubuntu the missing
 # packages are named, then installed (as root, or through sudo). Elsewhere whatever is found is used; what is
 # not found is named and the exit code is 2.
@@ -31,8 +32,12 @@ case $purpose in
   test-all) packages+=("${test_packages[@]}" ${test_all_packages[@]+"${test_all_packages[@]}"}) ;;
   bench) packages+=("${bench_packages[@]}") ;;
   lint) packages+=("${test_packages[@]}" "${lint_packages[@]}") ;;
-  *) echo "usage: scripts/dependencies.sh run | test | test-all | bench | lint" >&2; exit 2 ;;
+  *) echo "usage: scripts/dependencies.sh run | test | test-all | bench | lint [--list]" >&2; exit 2 ;;
 esac
+if [[ ${2:-} == --list ]]; then
+  printf '%s\n' "${packages[@]}"
+  exit
+fi
 
 is_debian() {
   command -v dpkg-query >/dev/null && command -v apt-get >/dev/null

@@ -76,7 +76,7 @@ def run_target(build: Path, target: str, limit: list[str], seed: int, scratch: P
     logs.mkdir(exist_ok=True)
     dictionary = logs / f"{target}.dict"
     write_dictionary(target, dictionary)
-    command = [*without_random_addresses(), str(build / "fuzz" / f"fuzz_{target}"), *limit, f"-seed={seed}", "-timeout=20", "-rss_limit_mb=2048",
+    command = [*without_random_addresses(), str(build / "fuzz" / f"fuzz_{target}"), *limit, f"-seed={seed}", "-timeout=60", "-rss_limit_mb=2048",
                f"-max_len={LONGEST_INPUT_BYTES_OF.get(target, LONGEST_INPUT_BYTES)}", "-print_final_stats=1",
                "-entropic=0",  # weighting inputs by rare features takes a tenth of the time and found no more
                f"-artifact_prefix={findings}/{target}-"]

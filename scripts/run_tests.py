@@ -2,8 +2,8 @@
 """Runs every test of a built tree and ends with one plain line: "N passed, M failed".
 
 Suites: the script checks, each GoogleTest program (through ctest, two at a time), the Arm kernels in an emulator,
-the Python tests, the fuzz targets. Outputs go to <build>/test-logs; a failing suite's output is shown. N and M count GoogleTest cases,
-pytest cases, script checks and fuzz targets; a suite that crashes or times out counts as one failure.
+the Python tests, the fuzz targets. Outputs go to <build>/test-logs; a failing suite's output is shown. N and M count
+GoogleTest cases, pytest cases, script checks and fuzz targets; a suite that crashes or times out counts as one failure.
 """
 
 import argparse

@@ -6,7 +6,9 @@
 #pragma once
 
 #include "backend/params.h"
+#include "base/error.h"
 #include "spec/step.h"
+#include "spec/weight_source.h"
 #include "spec/weights.h"
 
 #include <cstdint>
@@ -24,8 +26,9 @@ struct BackendOptions {
 };
 
 struct BackendInfo {
-  std::string name;          // "reference", "cpu (neon-dotprod, 2 threads)"
-  bool takes_dense = false;  // accepts bf16 and f32 matrices; others need 4 or 8 bits
+  std::string name;              // "reference", "cpu (neon-dotprod, 2 threads)"
+  bool takes_dense = false;      // accepts bf16 and f32 matrices; others need 4 or 8 bits
+  bool streams_experts = false;  // see Backend::stream_experts
   // Whether decode steps leave KV rows and recurrent state equal, bit by bit, to those of a prefill. Where
   // not, only what prefill steps left is reused for other prompts.
   bool decode_state_is_exact = false;
@@ -48,11 +51,38 @@ class Backend {
   virtual void to_device(void* device, const void* host, uint64_t bytes) = 0;
   virtual void to_host(void* host, const void* device, uint64_t bytes) = 0;
 
-  // Weights, repacked into the backend's own layout. Called from several loader threads at once.
-  virtual Matrix upload_matrix(MatrixRole role, const AffineTensor& tensor) = 0;
+  // Weights, in the backend's own layout: allocate_matrix makes room for a matrix or a stack of experts,
+  // upload_rows repacks rows [first_row, first_row + rows.n_out) of it, counted through the stack, from
+  // several threads at once. Parts begin at multiples of kUploadRows, and end there or with the matrix.
+  static constexpr int kUploadRows = 16;
+  virtual Matrix allocate_matrix(const MatrixSpec& spec, int bits) = 0;
+  virtual void upload_rows(const Matrix& to, MatrixRole role, int first_row, const AffineTensor& rows) = 0;
   virtual const float* upload_vector(VectorRole role, std::span<const float> values) = 0;
-  // Bytes that upload_matrix will take, for the memory plan.
+  Matrix upload_matrix(MatrixRole role, const AffineTensor& tensor) {  // both at once
+    const Matrix matrix =
+        allocate_matrix({role, -1, tensor.n_matrices, tensor.n_out, tensor.n_in}, tensor.bits);
+    upload_rows(matrix, role, 0, tensor);
+    return matrix;
+  }
+
+  // For the memory plan: bytes that allocate_matrix takes, and what the ops of steps within `limits` take for
+  // themselves, which is allocated when it is first needed.
   virtual uint64_t matrix_bytes(const MatrixSpec& spec, int bits) const = 0;
+  virtual uint64_t scratch_bytes(const StepLimits& limits) const = 0;
+
+  // Instead of uploading them: experts stay in `source`, which must outlive the backend, and are read when a
+  // step needs them; those used last are kept, up to `budget_bytes`, at least one layer's. Returns the
+  // handles of every layer. What reading throws comes out of experts_up and experts_down; the backend can be
+  // used on. Throws Error(kUnsupported) unless info().streams_experts.
+  struct ExpertMatrices {
+    Matrix gate, up, down;
+  };
+  virtual std::vector<ExpertMatrices> stream_experts(WeightSource& source, uint64_t budget_bytes) {
+    static_cast<void>(source);
+    static_cast<void>(budget_bytes);
+    fail(ErrorKind::kUnsupported,
+         "backend {} cannot leave experts on disk; load the whole model, or use --backend cpu", info().name);
+  }
 
   // Makes `step` the current one: validated by the caller, copied here. The header stays at one address.
   virtual const StepHeader* begin_step(const Step& step) = 0;

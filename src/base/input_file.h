@@ -14,10 +14,15 @@
 
 namespace orfebre {
 
+// Whether reads go through the kernel's cache of file pages. Going past it is right for a file larger than
+// the memory that is left: its pages would push out each other, and making them costs more than the read.
+enum class PageCache { kUse, kBypass };
+
 class InputFile {
  public:
   // Throws Error(kNotFound) when the file cannot be opened, Error(kBadCheckpoint) when it is no regular file.
-  explicit InputFile(const std::string& path);
+  // Where the file system knows no way past the cache, the cache is used.
+  explicit InputFile(const std::string& path, PageCache cache = PageCache::kUse);
   ~InputFile();
   InputFile(InputFile&& other) noexcept;
   InputFile(const InputFile&) = delete;
@@ -48,8 +53,12 @@ class InputFile {
     bool operator==(const Identity&) const = default;
   };
   static Identity identity_of(const void* stat_result);
+  bool bypass_cache();
+  // One pread or less: how many of n_bytes came, 0 at the file's end, -1 with errno.
+  int64_t read_some(void* destination, uint64_t offset_bytes, size_t n_bytes) const;
 
   std::string path_;
+  bool direct_ = false;  // reads must begin, end and land at multiples of a page
   int descriptor_ = -1;
   Identity identity_;
 };

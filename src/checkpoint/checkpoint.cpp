@@ -4,13 +4,11 @@
 #include "checkpoint/affine.h"
 
 #include <algorithm>
-#include <new>
+#include <utility>
 
 namespace orfebre {
 namespace {
 
-// Dropping the pages of a small model would only slow its next start.
-constexpr uint64_t kDropPagesAboveBytes = uint64_t{2} << 30;
 constexpr uint64_t kPartAlignment = 64;
 // Elements quantised at a time: small enough to stay in the second-level cache's reach.
 constexpr int64_t kChunkElements = int64_t{1} << 20;
@@ -35,9 +33,36 @@ std::vector<int64_t> stored_shape(const MatrixSpec& spec, int64_t rows, int64_t 
   return {spec.n_matrices, rows, columns};
 }
 
-uint64_t element_count(const MatrixSpec& spec) {
-  return static_cast<uint64_t>(spec.n_matrices) * static_cast<uint64_t>(spec.n_out) *
-         static_cast<uint64_t>(spec.n_in);
+uint64_t value_count(const AffineTensor& view) {
+  return static_cast<uint64_t>(view.n_out) * static_cast<uint64_t>(view.n_in);
+}
+
+uint64_t group_count(const AffineTensor& view) {
+  return value_count(view) / kAffineGroupSize;
+}
+
+// Where the three parts of quantised rows lie in one piece of memory.
+struct Parts {
+  uint32_t* codes;
+  bf16* scales;
+  bf16* biases;
+};
+
+// Makes `memory` long enough for the view's rows, and the view point into it.
+Parts take_parts(AffineTensor& view, std::vector<std::byte>& memory) {
+  const auto aligned = [](uint64_t bytes) {
+    return (bytes + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
+  };
+  const uint64_t codes_bytes = aligned(value_count(view) * static_cast<uint64_t>(view.bits) / 8);
+  const uint64_t groups_bytes = aligned(group_count(view) * sizeof(bf16));
+  memory.resize(std::max<size_t>(memory.size(), codes_bytes + 2 * groups_bytes));
+  std::byte* const groups = memory.data() + codes_bytes;
+  const Parts parts{reinterpret_cast<uint32_t*>(memory.data()), reinterpret_cast<bf16*>(groups),
+                    reinterpret_cast<bf16*>(groups + groups_bytes)};
+  view.codes = parts.codes;
+  view.scales = parts.scales;
+  view.biases = parts.biases;
+  return parts;
 }
 
 std::vector<float> to_f32_vector(const std::vector<std::byte>& bytes, TensorDtype dtype, size_t count) {
@@ -76,23 +101,13 @@ int default_bits(MatrixRole role) {
   return role == MatrixRole::kRouter || role == MatrixRole::kSharedGate ? 8 : 4;
 }
 
-Checkpoint::Parts Checkpoint::take_parts(ReadBuffer& held, uint64_t codes_bytes, uint64_t groups_bytes) {
-  const auto aligned = [](uint64_t bytes) {
-    return (bytes + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
-  };
-  held = buffers_.take(aligned(codes_bytes) + 2 * aligned(groups_bytes));
-  std::byte* const groups = held.data() + aligned(codes_bytes);
-  return {reinterpret_cast<uint32_t*>(held.data()), reinterpret_cast<bf16*>(groups),
-          reinterpret_cast<bf16*>(groups + aligned(groups_bytes))};
-}
-
 Checkpoint::Checkpoint(const std::string& directory, const CheckpointOptions& options)
     : directory_(directory),
       options_(options),
       config_(read_model_config(directory)),
-      files_(directory),
+      files_(directory, options.page_cache),
       convention_(detect_convention(files_, config_.shape)),
-      drop_pages_(files_.total_bytes() > kDropPagesAboveBytes) {
+      drop_pages_(files_.total_bytes() > options.drop_pages_above_bytes) {
   plan_weights();
   if (drop_pages_) {
     for (const InputFile& file : files_.files()) {
@@ -229,58 +244,86 @@ uint64_t Checkpoint::total_bytes() const {
   return total;
 }
 
-AffineTensor Checkpoint::read_matrix(const MatrixSpec& spec) {
-  const MatrixPlan& plan = plan_of(spec);
-  ReadBuffer held;
+AffineTensor Checkpoint::read_rows(std::vector<std::byte>& memory, const MatrixSpec& spec, int first_row,
+                                   int n_rows) {
+  ORFEBRE_CHECK(first_row >= 0 && n_rows > 0 && n_rows <= row_count(spec) - first_row);
+  const Rows rows{plan_of(spec), spec, first_row, n_rows};
   AffineTensor view;
-  view.n_matrices = spec.n_matrices;
-  view.n_out = spec.n_out;
+  view.n_out = n_rows;
   view.n_in = spec.n_in;
   view.bits = matrix_bits(spec);
-  if (plan.bits < 16) {
-    read_quantized(held, view, plan, spec);
+  if (rows.plan.bits < 16) {
+    read_quantized(view, memory, rows);
   } else if (view.bits < 16) {
-    read_and_quantize(held, view, plan, spec);
+    read_and_quantize(view, memory, rows);
   } else {
-    read_dense(held, view, plan, spec);
+    read_dense(view, memory, rows);
   }
-  for (const TensorInfo* tensor : {plan.values, plan.scales, plan.biases}) {
-    if (tensor != nullptr) {
-      files_.check_unchanged(*tensor);
+  int checked_file = -1;
+  for_tensors(rows, [&](const TensorInfo& tensor, const ByteRange&) {
+    if (std::exchange(checked_file, tensor.file_index) != tensor.file_index) {
+      files_.check_unchanged(tensor);
     }
-  }
-  const std::lock_guard<std::mutex> lock(mutex_);
-  held_[{spec.role, spec.layer}] = std::move(held);
+  });
   return view;
 }
 
-void Checkpoint::read_quantized(ReadBuffer& held, AffineTensor& view, const MatrixPlan& plan,
-                                const MatrixSpec& spec) {
-  const Parts parts = take_parts(held, plan.values->size_bytes, plan.scales->size_bytes);
-  files_.read(parts.codes, *plan.values, 0, plan.values->size_bytes);
-  files_.read(parts.scales, *plan.scales, 0, plan.scales->size_bytes);
-  files_.read(parts.biases, *plan.biases, 0, plan.biases->size_bytes);
-  view.codes = parts.codes;
-  view.scales = parts.scales;
-  view.biases = parts.biases;
-  const uint64_t n_groups = element_count(spec) / kAffineGroupSize;
+Checkpoint::ByteRange Checkpoint::bytes_of(const TensorInfo& tensor, const Rows& rows) {
+  const auto file_rows = static_cast<uint64_t>(rows.plan.file_rows);
+  const auto n_out = static_cast<uint64_t>(rows.spec.n_out);
+  const uint64_t row_bytes = tensor.size_bytes / (static_cast<uint64_t>(rows.spec.n_matrices) * file_rows);
+  auto first = static_cast<uint64_t>(rows.first);
+  auto end = static_cast<uint64_t>(rows.first + rows.count);
+  if (file_rows != n_out) {
+    first = first / n_out * file_rows;
+    end = (end + n_out - 1) / n_out * file_rows;
+  }
+  return {first * row_bytes, (end - first) * row_bytes};
+}
+
+template <class Action>
+void Checkpoint::for_tensors(const Rows& rows, const Action& action) {
+  for (const TensorInfo* tensor : {rows.plan.values, rows.plan.scales, rows.plan.biases}) {
+    if (tensor != nullptr) {
+      action(*tensor, bytes_of(*tensor, rows));
+    }
+  }
+}
+
+void Checkpoint::read_quantized(AffineTensor& view, std::vector<std::byte>& memory, const Rows& rows) const {
+  const Parts parts = take_parts(view, memory);
+  void* const places[] = {parts.codes, parts.scales, parts.biases};
+  size_t place = 0;
+  for_tensors(rows, [&](const TensorInfo& tensor, const ByteRange& range) {
+    files_.read(places[place++], tensor, range.offset_bytes, range.n_bytes);
+  });
   for (const auto& [values, tensor] :
-       {std::pair(view.scales, plan.scales), std::pair(view.biases, plan.biases)}) {
-    if (!all_finite(values, n_groups)) {
+       {std::pair(view.scales, rows.plan.scales), std::pair(view.biases, rows.plan.biases)}) {
+    if (!all_finite(values, group_count(view))) {
       fail(ErrorKind::kBadCheckpoint, "{}: tensor \"{}\": expected finite numbers, found NaN or infinity",
            directory_, tensor->name);
     }
   }
 }
 
-void Checkpoint::read_dense_rows(void* destination, const MatrixPlan& plan, const MatrixSpec& spec,
-                                 int matrix, int first_row, int n_rows) const {
-  const uint64_t row_bytes = static_cast<uint64_t>(spec.n_in) * static_cast<uint64_t>(plan.bits) / 8;
-  const uint64_t row = static_cast<uint64_t>(matrix) * static_cast<uint64_t>(plan.file_rows) +
-                       static_cast<uint64_t>(plan.first_row + first_row);
-  const size_t n_bytes = static_cast<size_t>(n_rows) * row_bytes;
-  files_.read(destination, *plan.values, row * row_bytes, n_bytes);
-  const size_t count = static_cast<size_t>(n_rows) * static_cast<size_t>(spec.n_in);
+// Fused experts hold gate and up rows of an expert one after the other, so rows are read expert by expert.
+void Checkpoint::read_dense_rows(void* destination, const Rows& rows) const {
+  const MatrixPlan& plan = rows.plan;
+  const uint64_t row_bytes = static_cast<uint64_t>(rows.spec.n_in) * static_cast<uint64_t>(plan.bits) / 8;
+  const int end = rows.first + rows.count;
+  auto* to = static_cast<std::byte*>(destination);
+  for (int row = rows.first; row < end;) {
+    const int matrix = row / rows.spec.n_out;
+    const int within = row % rows.spec.n_out;
+    const int n_rows = std::min(end - row, rows.spec.n_out - within);
+    const uint64_t file_row = static_cast<uint64_t>(matrix) * static_cast<uint64_t>(plan.file_rows) +
+                              static_cast<uint64_t>(plan.first_row + within);
+    const uint64_t n_bytes = static_cast<uint64_t>(n_rows) * row_bytes;
+    files_.read(to, *plan.values, file_row * row_bytes, n_bytes);
+    to += n_bytes;
+    row += n_rows;
+  }
+  const size_t count = static_cast<size_t>(rows.count) * static_cast<size_t>(rows.spec.n_in);
   const bool finite = plan.bits == 16 ? all_finite(static_cast<const bf16*>(destination), count)
                                       : all_finite(static_cast<const float*>(destination), count);
   if (!finite) {
@@ -289,57 +332,61 @@ void Checkpoint::read_dense_rows(void* destination, const MatrixPlan& plan, cons
   }
 }
 
-void Checkpoint::read_dense(ReadBuffer& held, AffineTensor& view, const MatrixPlan& plan,
-                            const MatrixSpec& spec) {
-  const uint64_t matrix_bytes =
-      element_count(spec) / static_cast<uint64_t>(spec.n_matrices) * static_cast<uint64_t>(plan.bits) / 8;
-  held = buffers_.take(matrix_bytes * static_cast<uint64_t>(spec.n_matrices));
-  for (int matrix = 0; matrix < spec.n_matrices; ++matrix) {
-    read_dense_rows(held.data() + static_cast<uint64_t>(matrix) * matrix_bytes, plan, spec, matrix, 0,
-                    spec.n_out);
-  }
-  if (plan.bits == 16) {
-    view.dense_bf16 = reinterpret_cast<const bf16*>(held.data());
+void Checkpoint::read_dense(AffineTensor& view, std::vector<std::byte>& memory, const Rows& rows) const {
+  memory.resize(std::max<size_t>(memory.size(), value_count(view) * static_cast<size_t>(view.bits) / 8));
+  read_dense_rows(memory.data(), rows);
+  if (view.bits == 16) {
+    view.dense_bf16 = reinterpret_cast<const bf16*>(memory.data());
   } else {
-    view.dense_f32 = reinterpret_cast<const float*>(held.data());
+    view.dense_f32 = reinterpret_cast<const float*>(memory.data());
   }
 }
 
-void Checkpoint::read_and_quantize(ReadBuffer& held, AffineTensor& view, const MatrixPlan& plan,
-                                   const MatrixSpec& spec) {
-  const uint64_t n_groups = element_count(spec) / kAffineGroupSize;
+void Checkpoint::read_and_quantize(AffineTensor& view, std::vector<std::byte>& memory,
+                                   const Rows& rows) const {
+  const Parts parts = take_parts(view, memory);
   const uint64_t group_words = static_cast<uint64_t>(affine_group_words(view.bits));
-  const auto [codes, scales, biases] =
-      take_parts(held, n_groups * group_words * sizeof(uint32_t), n_groups * sizeof(bf16));
-
-  const int chunk_rows = static_cast<int>(std::clamp<int64_t>(kChunkElements / spec.n_in, 1, spec.n_out));
-  const size_t chunk_elements = static_cast<size_t>(chunk_rows) * static_cast<size_t>(spec.n_in);
-  std::vector<float> wide(plan.bits == 32 ? chunk_elements : 0);
+  const int chunk_rows =
+      static_cast<int>(std::clamp<int64_t>(kChunkElements / rows.spec.n_in, 1, rows.count));
+  const size_t chunk_elements = static_cast<size_t>(chunk_rows) * static_cast<size_t>(rows.spec.n_in);
+  std::vector<float> wide(rows.plan.bits == 32 ? chunk_elements : 0);
   std::vector<bf16> narrow(chunk_elements);
   uint64_t group = 0;
-  for (int matrix = 0; matrix < spec.n_matrices; ++matrix) {
-    for (int row = 0; row < spec.n_out; row += chunk_rows) {
-      const int n_rows = std::min(chunk_rows, spec.n_out - row);
-      const size_t count = static_cast<size_t>(n_rows) * static_cast<size_t>(spec.n_in);
-      if (plan.bits == 32) {
-        read_dense_rows(wide.data(), plan, spec, matrix, row, n_rows);
-        std::transform(wide.begin(), wide.begin() + static_cast<ptrdiff_t>(count), narrow.begin(),
-                       [](float value) { return to_bf16(value); });
-      } else {
-        read_dense_rows(narrow.data(), plan, spec, matrix, row, n_rows);
-      }
-      quantize_affine(codes + group * group_words, scales + group, biases + group, narrow.data(),
-                      count / kAffineGroupSize, view.bits);
-      group += count / kAffineGroupSize;
+  for (int row = 0; row < rows.count; row += chunk_rows) {
+    const int n_rows = std::min(chunk_rows, rows.count - row);
+    const Rows chunk{rows.plan, rows.spec, rows.first + row, n_rows};
+    const size_t count = static_cast<size_t>(n_rows) * static_cast<size_t>(rows.spec.n_in);
+    if (rows.plan.bits == 32) {
+      read_dense_rows(wide.data(), chunk);
+      std::transform(wide.begin(), wide.begin() + static_cast<ptrdiff_t>(count), narrow.begin(),
+                     [](float value) { return to_bf16(value); });
+    } else {
+      read_dense_rows(narrow.data(), chunk);
+    }
+    quantize_affine(parts.codes + group * group_words, parts.scales + group, parts.biases + group,
+                    narrow.data(), count / kAffineGroupSize, view.bits);
+    group += count / kAffineGroupSize;
+  }
+  if (!all_finite(view.scales, group) || !all_finite(view.biases, group)) {
+    fail(ErrorKind::kBadCheckpoint, "{}: tensor \"{}\": its values are too large to quantise", directory_,
+         rows.plan.values->name);
+  }
+}
+
+void Checkpoint::release_rows(const MatrixSpec& spec, int first_row, int n_rows) {
+  if (!drop_pages_) {
+    return;
+  }
+  for_tensors({plan_of(spec), spec, first_row, n_rows},
+              [&](const TensorInfo& tensor, const ByteRange& range) {
+                files_.drop_cached_pages(tensor, range.offset_bytes, range.n_bytes);
+              });
+  // The kernel keeps large pages that reach over a range's end: once all is read they can go, too.
+  if (n_rows == row_count(spec) && ++n_released_ == matrices_.size()) {
+    for (const InputFile& file : files_.files()) {
+      file.drop_cached_pages(0, file.size_bytes());
     }
   }
-  if (!all_finite(scales, n_groups) || !all_finite(biases, n_groups)) {
-    fail(ErrorKind::kBadCheckpoint, "{}: tensor \"{}\": its values are too large to quantise", directory_,
-         plan.values->name);
-  }
-  view.codes = codes;
-  view.scales = scales;
-  view.biases = biases;
 }
 
 std::vector<float> Checkpoint::read_vector(const VectorSpec& spec) {
@@ -359,24 +406,6 @@ std::vector<float> Checkpoint::read_vector(const VectorSpec& spec) {
     }
   }
   return values;
-}
-
-void Checkpoint::release_matrix(const MatrixSpec& spec) {
-  const MatrixPlan& plan = plan_of(spec);
-  if (drop_pages_) {
-    for (const TensorInfo* tensor : {plan.values, plan.scales, plan.biases}) {
-      if (tensor != nullptr) {
-        files_.drop_cached_pages(*tensor);
-      }
-    }
-  }
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (auto held = held_.extract({spec.role, spec.layer})) {
-    buffers_.give_back(std::move(held.mapped()));
-  }
-  if (++n_released_ >= matrices_.size()) {  // all have been read: the memory is the model's now
-    buffers_.clear();
-  }
 }
 
 }  // namespace orfebre

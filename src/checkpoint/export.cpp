@@ -91,11 +91,11 @@ std::vector<std::vector<Unit>> split_into_shards(std::vector<Unit> units, uint64
 }
 
 void append_matrix(SafetensorsWriter& writer, Checkpoint& source, const MatrixSpec& spec, const Unit& unit) {
-  const AffineTensor tensor = source.read_matrix(spec);
-  writer.append(tensor.codes, plan_bytes(unit.plans[0]));
-  writer.append(tensor.scales, plan_bytes(unit.plans[1]));
-  writer.append(tensor.biases, plan_bytes(unit.plans[2]));
-  source.release_matrix(spec);
+  const StoredMatrix matrix = read_matrix(source, spec);
+  writer.append(matrix.view.codes, plan_bytes(unit.plans[0]));
+  writer.append(matrix.view.scales, plan_bytes(unit.plans[1]));
+  writer.append(matrix.view.biases, plan_bytes(unit.plans[2]));
+  source.release_rows(spec, 0, row_count(spec));
 }
 
 void append_vector(SafetensorsWriter& writer, Checkpoint& source, const VectorSpec& spec, const Unit& unit) {

@@ -50,10 +50,6 @@ std::string layer_prefix(const Naming& naming, int layer) {
   return fmt::format("{}layers.{}.", naming.text_prefix, layer);
 }
 
-bool is_expert(MatrixRole role) {
-  return role == MatrixRole::kExpertGate || role == MatrixRole::kExpertUp || role == MatrixRole::kExpertDown;
-}
-
 std::string find_text_prefix(const SafetensorsSet& files) {
   for (const char* prefix :
        {"language_model.model.", "model.language_model.", "model.", "language_model.", ""}) {

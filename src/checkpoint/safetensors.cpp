@@ -216,7 +216,8 @@ std::vector<TensorInfo> read_safetensors_header(const InputFile& file) {
   return tensors;
 }
 
-SafetensorsSet::SafetensorsSet(const std::string& directory) : directory_(directory) {
+SafetensorsSet::SafetensorsSet(const std::string& directory, PageCache cache)
+    : directory_(directory), cache_(cache) {
   const std::string index_path = directory + "/model.safetensors.index.json";
   const std::string single_name = "model.safetensors";
   if (exists(index_path)) {
@@ -285,7 +286,7 @@ void SafetensorsSet::add_file(const std::string& file_name) {
     fail(ErrorKind::kBadCheckpoint, "{}: the file {} is missing; download the checkpoint again", directory_,
          printable(file_name));
   }
-  files_.emplace_back(path);
+  files_.emplace_back(path, cache_);
   std::vector<TensorInfo> tensors = read_safetensors_header(files_.back());
   for (TensorInfo& tensor : tensors) {
     tensor.file_index = static_cast<int>(files_.size()) - 1;
@@ -305,8 +306,10 @@ void SafetensorsSet::read(void* destination, const TensorInfo& tensor, uint64_t 
                                                       n_bytes);
 }
 
-void SafetensorsSet::drop_cached_pages(const TensorInfo& tensor) const {
-  files_[static_cast<size_t>(tensor.file_index)].drop_cached_pages(tensor.offset_bytes, tensor.size_bytes);
+void SafetensorsSet::drop_cached_pages(const TensorInfo& tensor, uint64_t offset_bytes,
+                                       uint64_t n_bytes) const {
+  files_[static_cast<size_t>(tensor.file_index)].drop_cached_pages(tensor.offset_bytes + offset_bytes,
+                                                                   n_bytes);
 }
 
 void SafetensorsSet::check_unchanged(const TensorInfo& tensor) const {

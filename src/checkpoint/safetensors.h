@@ -61,7 +61,7 @@ class SafetensorsSet {
   // Throws Error(kNotFound) when the directory holds neither, Error(kBadCheckpoint) for anything wrong
   // inside, among it an index that names a missing file, a file outside the directory or a tensor that its
   // file lacks.
-  explicit SafetensorsSet(const std::string& directory);
+  explicit SafetensorsSet(const std::string& directory, PageCache cache = PageCache::kUse);
 
   const std::string& directory() const { return directory_; }
   const std::vector<InputFile>& files() const { return files_; }
@@ -74,8 +74,8 @@ class SafetensorsSet {
   // destination[0, n_bytes) <- the tensor's bytes from `offset_bytes` of the tensor on. Throws as
   // InputFile::read.
   void read(void* destination, const TensorInfo& tensor, uint64_t offset_bytes, size_t n_bytes) const;
-  // Forget the kernel's cached pages of this tensor.
-  void drop_cached_pages(const TensorInfo& tensor) const;
+  // The kernel may forget its cached pages of such a range.
+  void drop_cached_pages(const TensorInfo& tensor, uint64_t offset_bytes, uint64_t n_bytes) const;
   void check_unchanged(const TensorInfo& tensor) const;
   void check_unchanged() const;  // every file
 
@@ -84,6 +84,7 @@ class SafetensorsSet {
   void add_file(const std::string& file_name);
 
   std::string directory_;
+  PageCache cache_;
   std::vector<InputFile> files_;
   std::vector<TensorInfo> tensors_;
   std::unordered_map<std::string_view, size_t> by_name_;  // keys point into tensors_, built last

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "cli/app/cache_bench.h"
 #include "cli/app/load_model.h"
 #include "cli/app/model_dir.h"
 #include "cli/commands.h"
@@ -17,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 
 namespace orfebre::cli {
@@ -43,6 +45,7 @@ struct BenchReport {
   std::string processor;
   int repeat = 0;
   double read_bandwidth = 0;  // bytes a second
+  double load_seconds = 0;
   std::vector<BenchRow> rows;
 };
 
@@ -105,8 +108,9 @@ BenchRow measure(BenchRunner& runner, const BenchShape& shape, int repeat) {
 
 void print_table(const BenchReport& report) {
   fmt::print("{} on {}, {}\n", report.model, report.backend, report.processor);
-  fmt::print("read bandwidth {:.1f} GB/s; medians of {}, lowest and highest in brackets\n\n",
-             report.read_bandwidth * 1e-9, report.repeat);
+  fmt::print(
+      "loaded in {:.1f} s; read bandwidth {:.1f} GB/s; medians of {}, lowest and highest in brackets\n\n",
+      report.load_seconds, report.read_bandwidth * 1e-9, report.repeat);
   fmt::print("{:>8} {:>5} {:>28} {:>26} {:>10} {:>8} {:>8}\n", "context", "seqs", "prefill tok/s",
              "decode tok/s", "ms a step", "GB/s", "share");
   for (const BenchRow& row : report.rows) {
@@ -136,12 +140,54 @@ void print_json(const BenchReport& report) {
                     {"decode_bytes_per_second", row.bytes_per_second()},
                     {"share_of_read_bandwidth", row.bytes_per_second() / report.read_bandwidth}});
   }
-  const nlohmann::json document = {
-      {"version", kVersion},       {"model", report.model},
-      {"backend", report.backend}, {"processor", report.processor},
-      {"repeat", report.repeat},   {"read_bytes_per_second", report.read_bandwidth},
-      {"measurements", rows}};
+  const nlohmann::json document = {{"version", kVersion},
+                                   {"model", report.model},
+                                   {"backend", report.backend},
+                                   {"processor", report.processor},
+                                   {"repeat", report.repeat},
+                                   {"read_bytes_per_second", report.read_bandwidth},
+                                   {"load_seconds", report.load_seconds},
+                                   {"measurements", rows}};
   fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void print_cache_table(const CacheBenchReport& report) {
+  fmt::print("{:<20} {:>8} {:>8} {:>8} {:>12} {:>12}\n", "prompt", "tokens", "new", "read", "seconds",
+             "of the cold");
+  for (const CacheBenchRow& row : report.rows) {
+    fmt::print("{:<20} {:>8} {:>8} {:>8} {:>12.4f} {:>10.1f} %\n", row.what, row.prompt_tokens,
+               row.new_tokens, row.read_tokens, row.seconds, 100 * row.seconds / report.rows.front().seconds);
+  }
+  fmt::print("\nkeeping states makes a cold prefill {:+.1f} % longer, a reply {:+.1f} %\n",
+             100 * report.prefill_cost, 100 * report.decode_cost);
+}
+
+void print_cache_json(const CacheBenchReport& report, const std::string& backend) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const CacheBenchRow& row : report.rows) {
+    rows.push_back({{"prompt", row.what},
+                    {"prompt_tokens", row.prompt_tokens},
+                    {"new_tokens", row.new_tokens},
+                    {"read_tokens", row.read_tokens},
+                    {"seconds", row.seconds}});
+  }
+  const nlohmann::json document = {{"version", kVersion},
+                                   {"backend", backend},
+                                   {"prompts", rows},
+                                   {"prefill_cost", report.prefill_cost},
+                                   {"decode_cost", report.decode_cost}};
+  fmt::print("{}\n", document.dump(2));
+}
+
+int bench_cache(const BenchCommand& command, OpenedModel& opened) {
+  const std::string backend = opened.backend->info().name;
+  const StepLimits limits =
+      cache_bench_limits(command.cache_prompt_tokens, opened.checkpoint->config().max_context);
+  const MemoryChoice memory = choose_memory(opened.memory_needs(command.model), command.model, limits);
+  const std::unique_ptr<Model> model = load_weights_with_progress(opened, memory);
+  const CacheBenchReport report = run_cache_bench(*model, command.cache_prompt_tokens, command.repeat);
+  command.json ? print_cache_json(report, backend) : print_cache_table(report);
+  return 0;
 }
 
 }  // namespace
@@ -150,9 +196,12 @@ int run_command(const BenchCommand& command) {
   set_log_level(LogLevel::kWarning);
   catch_stop_signals();
   OpenedModel opened = open_model(command.model);
+  if (command.cache_prompt_tokens > 0) {
+    return bench_cache(command, opened);
+  }
   const std::vector<BenchShape> shapes = shapes_of(command, opened.checkpoint->config().max_context);
-  const StepLimits limits = bench_limits(shapes);
-  require_memory(opened.memory_needs(), command.model, limits);
+  const MemoryChoice memory =
+      choose_memory(opened.memory_needs(command.model), command.model, bench_limits(shapes));
 
   BenchReport report;
   report.model = model_dir_name(opened.directory);
@@ -165,7 +214,9 @@ int run_command(const BenchCommand& command) {
 
   const BackendInfo info = opened.backend->info();
   const WeightBytes weights = weight_bytes(opened);
-  const std::unique_ptr<Model> model = load_weights_with_progress(opened, limits);
+  const auto start = std::chrono::steady_clock::now();
+  const std::unique_ptr<Model> model = load_weights_with_progress(opened, memory);
+  report.load_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   BenchRunner runner(*model);
   for (const BenchShape& shape : shapes) {
     BenchRow row = measure(runner, shape, command.repeat);

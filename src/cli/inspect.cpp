@@ -5,12 +5,14 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 
 namespace orfebre::cli {
 namespace {
 
 constexpr int kTableContexts[] = {2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144};
+constexpr uint64_t kTableMachines[] = {16, 24, 32, 48, 64};  // GiB, sold as GB
 
 uint64_t values_of(const MatrixSpec& spec) {
   return static_cast<uint64_t>(spec.n_matrices) * static_cast<uint64_t>(spec.n_out) *
@@ -49,28 +51,60 @@ void print_model(const OpenedModel& opened) {
   fmt::print("  vocabulary   {} rows, context up to {} tokens\n", s.vocab, checkpoint.config().max_context);
 }
 
-void print_memory(const OpenedModel& opened, const ModelOptions& options) {
-  const MemoryNeeds needs = opened.memory_needs();
-  fmt::print("\nMemory on backend {}, {} repl{} at once sharing one context:\n", opened.backend->info().name,
-             options.parallel, options.parallel == 1 ? "y" : "ies");
-  fmt::print("{:>9} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  fits\n", "context", "weights", "KV cache",
-             "state", "activ.", "program", "total");
-  const auto print_row = [&](int context) {
-    const MemoryChoice choice = plan_for_context(needs, options, context);
-    fmt::print("{:>9} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {}\n", context,
-               format_bytes(choice.plan.weight_bytes), format_bytes(choice.plan.kv_bytes),
-               format_bytes(choice.plan.state_bytes), format_bytes(choice.plan.activation_bytes),
-               format_bytes(choice.program_bytes), format_bytes(choice.total_bytes()),
-               choice.total_bytes() <= choice.usable_bytes ? "yes" : "no");
-  };
+void print_context_row(const MemoryNeeds& needs, const ModelOptions& options, int context) {
+  const MemoryChoice choice = plan_for_context(needs, options, context);
+  fmt::print("{:>9} {:>10} ", context, format_bytes(choice.plan.weight_bytes));
+  if (options.stream_experts) {
+    fmt::print("{:>10} ", format_bytes(choice.plan.expert_bytes));
+  }
+  fmt::print("{:>10} {:>10} {:>10} {:>10} {:>10}  {}\n", format_bytes(choice.plan.kv_bytes),
+             format_bytes(choice.plan.state_bytes),
+             format_bytes(choice.plan.activation_bytes + choice.plan.scratch_bytes),
+             format_bytes(choice.program_bytes), format_bytes(choice.total_bytes()),
+             choice.fits() ? "yes" : "no");
+}
+
+// The same plan that `serve` makes with --context.
+void print_contexts(const MemoryNeeds& needs, const ModelOptions& options) {
+  fmt::print(
+      "\nMemory that serve takes on backend {} with --context and --parallel {}; {} may be used now:\n",
+      needs.backend.info().name, options.parallel, format_bytes(needs.usable_bytes));
+  fmt::print("{:>9} {:>10} {}{:>10} {:>10} {:>10} {:>10} {:>10}  fits\n", "context", "weights",
+             options.stream_experts ? fmt::format("{:>10} ", "experts") : "", "KV cache", "state", "activ.",
+             "program", "total");
   for (const int context : kTableContexts) {
     if (context < needs.max_context) {
-      print_row(context);
+      print_context_row(needs, options, context);
     }
   }
-  print_row(needs.max_context);
-  const MemoryChoice any = plan_for_context(needs, options, needs.max_context);
-  fmt::print("{} may be used on this machine now.\n", format_bytes(any.usable_bytes));
+  print_context_row(needs, options, needs.max_context);
+}
+
+// What a machine of another size could do.
+void print_machines(const MemoryNeeds& needs, ModelOptions options) {
+  const bool may_stream = needs.backend.info().streams_experts;
+  fmt::print("\nLargest context by the machine's memory, of which 1.5 GiB and a sixteenth stay free:\n");
+  fmt::print("{:>9} {:>10} {:>15}{}\n", "machine", "usable", "context",
+             may_stream ? "   experts in memory with --load stream" : "");
+  for (const uint64_t gib : kTableMachines) {
+    MemoryNeeds machine = needs;
+    machine.usable_bytes = usable_of_machine(gib << 30);
+    options.stream_experts = false;
+    const int largest = largest_context(machine, options);
+    fmt::print("{:>6} GB {:>10} {:>15}", gib, format_bytes(machine.usable_bytes),
+               largest > 0 ? fmt::format("{}", largest) : "does not fit");
+    if (may_stream) {
+      options.stream_experts = true;
+      const int context = std::min(kStreamedContext, machine.max_context);
+      const MemoryChoice choice = plan_for_context(machine, options, context);
+      const uint64_t all = expert_sizes(machine.backend, machine.source).all_bytes;
+      fmt::print("   {}", choice.fits()
+                              ? fmt::format("{} of {} at context {}", format_bytes(choice.plan.expert_bytes),
+                                            format_bytes(all), context)
+                              : "does not fit");
+    }
+    fmt::print("\n");
+  }
 }
 
 }  // namespace
@@ -78,7 +112,9 @@ void print_memory(const OpenedModel& opened, const ModelOptions& options) {
 int run_command(const InspectCommand& command) {
   const OpenedModel opened = open_model(command.model);
   print_model(opened);
-  print_memory(opened, command.model);
+  const MemoryNeeds needs = opened.memory_needs(command.model);
+  print_contexts(needs, command.model);
+  print_machines(needs, command.model);
   return 0;
 }
 

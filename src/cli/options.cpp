@@ -58,6 +58,15 @@ void add_model_options(CLI::App& app, ModelOptions& model) {
       ->check(in_range(1, 1024));
   app.add_option("--memory", model.memory_gib, "GiB that may be used [default: what the machine has free]")
       ->check(in_range(0.001, 1e6));
+  app.add_option_function<std::string>(
+         "--load", [&model](const std::string& how) { model.stream_experts = how != "all"; },
+         "all: the whole model into memory; stream (or mmap): leave the experts on disk, for machines that "
+         "it "
+         "does not fit into [default: all]")
+      ->check(CLI::IsMember({"all", "stream", "mmap"}));
+  app.add_option("--expert-memory", model.expert_memory_gib,
+                 "With --load stream: GiB of experts kept in memory [default: what is left over]")
+      ->check(in_range(0.001, 1e6));
 }
 
 void add_context(CLI::App& app, ModelOptions& model) {
@@ -71,6 +80,12 @@ void add_parallel(CLI::App& app, ModelOptions& model) {
   app.add_option("--parallel", model.parallel, "Replies generated at the same time")
       ->check(in_range(1, 8))
       ->capture_default_str();
+}
+
+void add_cache(CLI::App& app, ModelOptions& model) {
+  app.add_option("--cache-memory", model.cache_gib,
+                 "GiB set aside for prompts and replies read before; 0 keeps none [default: a thirty-second]")
+      ->check(in_range(0, 1e6));
 }
 
 void add_sampling_options(CLI::App& app, SamplingOptions& sampling) {
@@ -112,6 +127,7 @@ void add_serve(CLI::App& app, ServeCommand& command) {
   add_model_options(serve, command.model);
   add_context(serve, command.model);
   add_parallel(serve, command.model);
+  add_cache(serve, command.model);
   serve
       .add_option("--host", command.host,
                   "Address to listen on; others than the loopback need --api-key or --no-auth")
@@ -130,6 +146,7 @@ void add_serve(CLI::App& app, ServeCommand& command) {
   serve.add_option("--tls-cert", command.tls_certificate, "PEM file with the certificate, for https");
   serve.add_option("--tls-key", command.tls_key, "PEM file with the certificate's key");
   serve.add_flag("--no-think", command.no_think, "Answer without thinking unless the client asks for it");
+  serve.add_flag("--trace", command.trace, "Log why prompts were or were not reused: counts and hashes only");
   serve.add_option("--model-name", command.model_name, "Name of the model in the API");
 }
 
@@ -138,6 +155,7 @@ void add_run(CLI::App& app, RunCommand& command) {
   add_model_options(run, command.model);
   add_context(run, command.model);
   add_sampling_options(run, command.sampling);
+  command.model.cache_gib = 0;  // there is no second prompt
   run.add_option("prompt", command.prompt, "The prompt; - reads standard input")->required();
 }
 
@@ -197,6 +215,10 @@ void add_bench(CLI::App& app, BenchCommand& command) {
   bench.add_option("--repeat", command.repeat, "Measurements; the median is reported")
       ->check(in_range(1, 1000))
       ->capture_default_str();
+  bench
+      .add_option("--cache", command.cache_prompt_tokens,
+                  "Measure the prefix cache instead, on a prompt of so many tokens")
+      ->check(in_range(1, kMaxCount));
   bench.add_flag("--json", command.json, "Print one JSON object");
 }
 

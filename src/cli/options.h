@@ -19,6 +19,9 @@ struct ModelOptions {
   int context_tokens = 0;        // 0: the model's own, or what fits into memory
   int parallel = 4;              // replies at the same time
   double memory_gib = 0;         // 0: what the machine has free
+  double cache_gib = -1;         // of those for cached prefixes alone; 0: none are kept; below: a share
+  bool stream_experts = false;   // routed experts stay on disk and are read as they are needed
+  double expert_memory_gib = 0;  // of those, what is kept in memory; 0: what is left over
 };
 
 struct SamplingOptions {
@@ -46,6 +49,7 @@ struct ServeCommand {
   std::string tls_certificate;
   std::string tls_key;
   bool no_think = false;
+  bool trace = false;      // a line in the log for each lookup in the prefix cache
   std::string model_name;  // what /v1/models calls it; empty: the directory's
 };
 
@@ -85,6 +89,7 @@ struct BenchCommand {
   int decode_tokens = 64;
   int sequences = 1;
   int repeat = 3;
+  int cache_prompt_tokens = 0;  // measures the prefix cache instead, on a prompt of so many
   bool json = false;
 };
 

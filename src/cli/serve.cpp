@@ -68,6 +68,9 @@ void finish_replies(Server& server) {
 }  // namespace
 
 int run_command(const ServeCommand& command) {
+  if (command.trace) {
+    set_log_level(LogLevel::kTrace);
+  }
   catch_stop_signals();
   ignore_broken_pipes();
   require_free_port(command.host, command.port);

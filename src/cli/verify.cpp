@@ -194,7 +194,7 @@ int run_command(const VerifyCommand& command) {
   ModelOptions options = command.model;
   options.parallel = static_cast<int>(input.prompts.size());
   options.context_tokens = context_needed(goldens, input);
-  const MemoryChoice memory = choose_memory(opened.memory_needs(), options);
+  const MemoryChoice memory = choose_memory(opened.memory_needs(options), options);
   VerifyReport report;
   report.program = kVersion;
   report.model = model_dir_name(opened.directory);
@@ -203,7 +203,7 @@ int run_command(const VerifyCommand& command) {
   report.processor = processor_name();
   report.totals = count_tensors(*opened.checkpoint);
   const auto start = std::chrono::steady_clock::now();
-  std::unique_ptr<Model> model = load_weights_with_progress(opened, memory.limits);
+  std::unique_ptr<Model> model = load_weights_with_progress(opened, memory);
   report.load_seconds = seconds_since(start);
   print_totals(report);
 

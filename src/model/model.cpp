@@ -28,12 +28,17 @@ uint64_t max_rows(const StepLimits& limits) {
 
 }  // namespace
 
-MemoryPlan plan_memory(const Backend& backend, const WeightSource& source, const StepLimits& limits) {
+MemoryPlan plan_memory(const Backend& backend, const WeightSource& source, const StepLimits& limits,
+                       uint64_t expert_budget_bytes) {
   const ShapeInfo& shape = source.shape();
   const BackendInfo& info = backend.info();
   MemoryPlan plan;
+  plan.expert_bytes = expert_budget_bytes;
+  plan.scratch_bytes = backend.scratch_bytes(limits);
   for (const MatrixSpec& spec : matrix_specs(shape)) {
-    plan.weight_bytes += backend.matrix_bytes(spec, source.matrix_bits(spec));
+    if (expert_budget_bytes == 0 || !is_expert(spec.role)) {
+      plan.weight_bytes += backend.matrix_bytes(spec, source.matrix_bits(spec));
+    }
   }
   for (const VectorSpec& spec : vector_specs(shape)) {
     plan.weight_bytes += static_cast<uint64_t>(spec.size) * sizeof(float);
@@ -46,6 +51,19 @@ MemoryPlan plan_memory(const Backend& backend, const WeightSource& source, const
       max_rows(limits) * floats_per_row(shape) * sizeof(float) +
       static_cast<uint64_t>(kMaxDecodeRows) * static_cast<uint64_t>(shape.vocab) * sizeof(float);
   return plan;
+}
+
+ExpertSizes expert_sizes(const Backend& backend, const WeightSource& source) {
+  const ShapeInfo& shape = source.shape();
+  std::vector<uint64_t> layers(static_cast<size_t>(shape.layers), 0);
+  for (const MatrixSpec& spec : matrix_specs(shape)) {
+    if (is_expert(spec.role)) {
+      layers[static_cast<size_t>(spec.layer)] += backend.matrix_bytes(spec, source.matrix_bits(spec));
+    }
+  }
+  // Places are as large as the largest expert of any layer.
+  const uint64_t largest = *std::max_element(layers.begin(), layers.end());
+  return {largest, largest * layers.size()};
 }
 
 // Pick inputs and results in device memory, allocated once for the most that a launch may bring.

@@ -40,14 +40,27 @@ struct ModelState {
 
 // What a model of these limits needs, before anything is allocated.
 struct MemoryPlan {
-  uint64_t weight_bytes = 0;
+  uint64_t weight_bytes = 0;  // without the routed experts when those are streamed
+  uint64_t expert_bytes = 0;  // the budget of streamed experts
   uint64_t kv_bytes = 0;
   uint64_t state_bytes = 0;
-  uint64_t activation_bytes = 0;
-  uint64_t total_bytes() const { return weight_bytes + kv_bytes + state_bytes + activation_bytes; }
+  uint64_t activation_bytes = 0;  // between ops
+  uint64_t scratch_bytes = 0;     // inside ops
+  uint64_t total_bytes() const {
+    return weight_bytes + expert_bytes + kv_bytes + state_bytes + activation_bytes + scratch_bytes;
+  }
 };
 
-MemoryPlan plan_memory(const Backend& backend, const WeightSource& source, const StepLimits& limits);
+// `expert_budget_bytes` as in LoadOptions: 0 loads all experts.
+MemoryPlan plan_memory(const Backend& backend, const WeightSource& source, const StepLimits& limits,
+                       uint64_t expert_budget_bytes = 0);
+
+// What streaming experts may take: at least a layer's, at most all of them.
+struct ExpertSizes {
+  uint64_t layer_bytes = 0;
+  uint64_t all_bytes = 0;
+};
+ExpertSizes expert_sizes(const Backend& backend, const WeightSource& source);
 
 class Model final : public Executor {
  public:

@@ -50,8 +50,9 @@ struct Weights {
 using LoadProgress = std::function<void(uint64_t, uint64_t)>;
 
 struct LoadOptions {
-  int threads = 0;                            // 0: the machine's
-  LoadProgress progress;                      // may be empty
+  int threads = 0;                   // 0: the machine's
+  uint64_t expert_budget_bytes = 0;  // over 0: experts stay in the source, see Backend::stream_experts
+  LoadProgress progress;             // may be empty
   const std::atomic<bool>* cancel = nullptr;  // set: loading stops with Error(kInternal)
 };
 

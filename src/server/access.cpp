@@ -50,7 +50,7 @@ std::optional<http::HttpResponse> AccessRules::check(const http::HttpRequest& re
     return std::nullopt;
   }
   if (!api_keys_.empty()) {
-    if (request.method != "OPTIONS" && !key_is_right(request)) {
+    if (request.method != "OPTIONS" && key_number(request) == 0) {
       return error_response(Error(ErrorKind::kUnauthorized,
                                   "wrong or missing API key: send it as \"Authorization: Bearer KEY\" or "
                                   "\"x-api-key: KEY\""),
@@ -83,7 +83,7 @@ std::vector<http::Header> AccessRules::cors_headers(const http::HttpRequest& req
   return {{"Access-Control-Allow-Origin", std::string(origin)}, {"Vary", "Origin"}};
 }
 
-bool AccessRules::key_is_right(const http::HttpRequest& request) const {
+uint64_t AccessRules::key_number(const http::HttpRequest& request) const {
   constexpr std::string_view kBearer = "Bearer ";
   std::string_view given = request.header("x-api-key");
   const std::string_view authorization = request.header("Authorization");
@@ -91,11 +91,11 @@ bool AccessRules::key_is_right(const http::HttpRequest& request) const {
       http::equal_ignoring_case(authorization.substr(0, kBearer.size()), kBearer)) {
     given = authorization.substr(kBearer.size());
   }
-  bool right = false;
-  for (const std::string& key : api_keys_) {
-    right |= equal_in_constant_time(given, key);
+  uint64_t number = 0;
+  for (size_t i = 0; i < api_keys_.size(); ++i) {
+    number = equal_in_constant_time(given, api_keys_[i]) ? i + 1 : number;
   }
-  return right;
+  return number;
 }
 
 bool AccessRules::is_own_host(std::string_view host, const http::HttpRequest& request) const {

@@ -6,6 +6,7 @@
 #include "server/api/api_error.h"
 #include "server/http/http_types.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,11 +27,13 @@ class AccessRules {
   std::optional<http::HttpResponse> check(const http::HttpRequest& request, std::string_view path,
                                           api::ErrorStyle style = api::ErrorStyle::kOpenAi) const;
 
+  // Which of the keys the request carries, counted from 1; 0: none of them.
+  uint64_t key_number(const http::HttpRequest& request) const;
+
   // CORS headers for pages of this machine, of the allowed hosts and of the allowed origins; none for others.
   std::vector<http::Header> cors_headers(const http::HttpRequest& request) const;
 
  private:
-  bool key_is_right(const http::HttpRequest& request) const;
   bool is_own_host(std::string_view host, const http::HttpRequest& request) const;
   bool is_own_origin(std::string_view origin, const http::HttpRequest& request) const;
 

@@ -10,6 +10,7 @@
 #include "server/server_context.h"
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -25,7 +26,6 @@ struct RouteState {
   std::atomic<bool> ready{false};  // the engine has made a token
   std::function<http::HttpStats()> http_stats = nullptr;
   MaskVocabulary mask_vocabulary{};
-  bool has_keys = false;  // callers are told apart by theirs
 };
 
 // One request on its way through a route.
@@ -36,6 +36,7 @@ struct RouteCall {
   std::vector<http::Header> headers;  // for every answer to this request
   std::shared_ptr<http::ResponseWriter> writer;
   api::ErrorStyle error_style = api::ErrorStyle::kOpenAi;
+  uint64_t cache_namespace = 0;  // Request::cache_namespace: one for each API key
 
   // Answers with 200 (or `status`) and the call's headers.
   void send(std::string body, int status = 200, std::string content_type = "application/json") const;

@@ -45,7 +45,6 @@ class Server::Impl {
                  return error_response(status, text, status == 503 ? "overloaded" : "");
                }}) {
     state_.http_stats = [this] { return http_.stats(); };
-    state_.has_keys = !options_.api_keys.empty();
     if (state_.context.created == 0) {
       state_.context.created = static_cast<int64_t>(std::time(nullptr));
     }
@@ -152,6 +151,7 @@ class Server::Impl {
     try {
       RouteCall call{state_, request, match.path, access_.cors_headers(request), writer, style};
       call.headers.push_back(id);
+      call.cache_namespace = access_.key_number(request);
       (*match.handler)(call);
       return;
     } catch (const Error& error) {

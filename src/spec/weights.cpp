@@ -1,5 +1,7 @@
 #include "spec/weights.h"
 
+#include "spec/weight_source.h"
+
 #include <fmt/core.h>
 
 namespace orfebre {
@@ -112,6 +114,14 @@ uint64_t stored_bytes(const MatrixSpec& spec, int bits) {
                            static_cast<uint64_t>(spec.n_in);
   const uint64_t n_groups = bits < 16 ? weights / CommonShape::kQuantGroup : 0;
   return weights * static_cast<uint64_t>(bits) / 8 + n_groups * 2 * sizeof(bf16);
+}
+
+StoredMatrix read_matrix(WeightSource& source, const MatrixSpec& spec) {
+  StoredMatrix stored;
+  stored.view = source.read_rows(stored.memory, spec, 0, row_count(spec));
+  stored.view.n_matrices = spec.n_matrices;
+  stored.view.n_out = spec.n_out;
+  return stored;
 }
 
 std::string weight_name(MatrixRole role, int layer) {

@@ -65,6 +65,16 @@ struct VectorSpec {
 std::vector<MatrixSpec> matrix_specs(const ShapeInfo& shape);
 std::vector<VectorSpec> vector_specs(const ShapeInfo& shape);
 
+// Rows of a matrix, or of all its experts together.
+constexpr int row_count(const MatrixSpec& spec) {
+  return spec.n_matrices * spec.n_out;
+}
+
+// Whether it is one of the routed experts' three.
+constexpr bool is_expert(MatrixRole role) {
+  return role == MatrixRole::kExpertGate || role == MatrixRole::kExpertUp || role == MatrixRole::kExpertDown;
+}
+
 // Bytes of a matrix, or of all its experts, at `bits` a weight as AffineTensor holds them: the codes, and
 // below 16 bits a scale and a bias a group.
 uint64_t stored_bytes(const MatrixSpec& spec, int bits);
@@ -73,7 +83,7 @@ uint64_t stored_bytes(const MatrixSpec& spec, int bits);
 std::string weight_name(MatrixRole role, int layer);
 std::string weight_name(VectorRole role, int layer);
 
-// Views of one tensor as the file holds it; valid until WeightSource::release_matrix.
+// Views of one tensor as the file holds it; valid as long as the memory that it was read into.
 // Affine (bits 4 or 8): value = scale * code + bias, groups of 64 along n_in, code j of a row in the
 // little-endian bits of 32-bit words, lowest bits first. A scale may be negative.
 // Dense (bits 16 or 32): `dense_bf16` or `dense_f32` is set and the affine pointers are null.

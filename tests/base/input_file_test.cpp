@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <string>
 #include <utility>
 
@@ -46,6 +48,38 @@ TEST_F(InputFileTest, ReadsExactlyWhatIsAsked) {
   EXPECT_STREQ(text, "3456");
   file.read(text, 10, 0);
   EXPECT_STREQ(text, "3456");
+}
+
+// In the folder of the build, which is a disk: in memory there is no cache to go past.
+TEST(InputFilePastTheCache, GivesTheBytesOfAnyRange) {
+  const std::string path = std::filesystem::current_path() / "orfebre-direct-test";
+  std::mt19937 random(5);
+  std::string content((size_t{5} << 19) + 1234, 0);
+  std::generate(content.begin(), content.end(), [&] { return static_cast<char>(random()); });
+  std::ofstream(path, std::ios::binary) << content;
+  const InputFile file(path, PageCache::kBypass);
+  const auto expect_range = [&](size_t offset, size_t n_bytes) {
+    std::string found(n_bytes + 2, '?');
+    std::string expected = found;
+    content.copy(expected.data() + 1, n_bytes, offset);
+    file.read(found.data() + 1, offset, n_bytes);
+    EXPECT_TRUE(found == expected) << offset << " + " << n_bytes;
+  };
+  for (int i = 0; i < 40; ++i) {
+    const size_t offset = random() % content.size();
+    expect_range(offset,
+                 random() % std::min<size_t>(content.size() - offset, i % 2 == 0 ? 9000 : content.size()));
+  }
+  expect_range(0, content.size());
+  expect_range(content.size() - 1, 1);
+  expect_range(content.size(), 0);
+  std::filesystem::resize_file(path, 8192);
+  std::string rest(100, '?');
+  file.read(rest.data(), 8092, 100);
+  EXPECT_EQ(rest, content.substr(8092, 100));
+  EXPECT_THROW(file.read(rest.data(), 8093, 100), Error);
+  EXPECT_THROW(file.read(rest.data(), 100000, 100), Error);
+  std::filesystem::remove(path);
 }
 
 TEST_F(InputFileTest, RefusesRangesOutsideTheFile) {

@@ -92,7 +92,8 @@ TEST(HuggingFaceCheckpoint, EveryDenseMatrixElementComesFromItsPlace) {
     EXPECT_FALSE(checkpoint.convention().converted);
     uint64_t handed_bytes = 0;
     for (const MatrixSpec& spec : matrix_specs(kDemo)) {
-      const AffineTensor tensor = checkpoint.read_matrix(spec);
+      const StoredMatrix stored_tensor = read_matrix(checkpoint, spec);
+      const AffineTensor& tensor = stored_tensor.view;
       ASSERT_EQ(tensor.bits, wide ? 32 : 16);
       ASSERT_EQ(checkpoint.matrix_bits(spec), tensor.bits);
       ASSERT_EQ(tensor.n_matrices, spec.n_matrices);
@@ -105,7 +106,6 @@ TEST(HuggingFaceCheckpoint, EveryDenseMatrixElementComesFromItsPlace) {
       }
       EXPECT_EQ(wrong, 0u) << weight_name(spec.role, spec.layer);
       handed_bytes += elements(spec) * static_cast<uint64_t>(tensor.bits) / 8;
-      checkpoint.release_matrix(spec);
     }
     EXPECT_EQ(checkpoint.total_bytes(), handed_bytes);
   }
@@ -132,8 +132,10 @@ TEST(HuggingFaceCheckpoint, QuantisesWhileReading) {
   uint64_t handed_bytes = 0;
   for (const MatrixSpec& spec : matrix_specs(kDemo)) {
     const bool is_gate = spec.role == MatrixRole::kRouter || spec.role == MatrixRole::kSharedGate;
-    const AffineTensor values = dense.read_matrix(spec);
-    const AffineTensor tensor = quantized.read_matrix(spec);
+    const StoredMatrix stored_values = read_matrix(dense, spec);
+    const AffineTensor& values = stored_values.view;
+    const StoredMatrix stored_tensor = read_matrix(quantized, spec);
+    const AffineTensor& tensor = stored_tensor.view;
     ASSERT_EQ(tensor.bits, is_gate ? 8 : 4);
     ASSERT_EQ(quantized.matrix_bits(spec), tensor.bits);
     const size_t n_groups = elements(spec) / 64;
@@ -146,8 +148,6 @@ TEST(HuggingFaceCheckpoint, QuantisesWhileReading) {
     EXPECT_EQ(std::memcmp(scales.data(), tensor.scales, n_groups * 2), 0);
     EXPECT_EQ(std::memcmp(biases.data(), tensor.biases, n_groups * 2), 0);
     handed_bytes += words * 4 + n_groups * 4;
-    dense.release_matrix(spec);
-    quantized.release_matrix(spec);
   }
   EXPECT_EQ(quantized.total_bytes(), handed_bytes);
 }
@@ -159,10 +159,10 @@ TEST(HuggingFaceCheckpoint, LoaderThreadsReadAtOnce) {
   std::vector<uint32_t> expected(specs.size());
   std::vector<uint32_t> found(specs.size());
   const auto checksum = [](Checkpoint& source, const MatrixSpec& spec) {
-    const AffineTensor tensor = source.read_matrix(spec);
+    const StoredMatrix stored_tensor = read_matrix(source, spec);
+    const AffineTensor& tensor = stored_tensor.view;
     const size_t n_bytes = elements(spec) * static_cast<size_t>(tensor.bits) / 8;
     const uint32_t sum = crc32(std::string(reinterpret_cast<const char*>(tensor.codes), n_bytes));
-    source.release_matrix(spec);
     return sum;
   };
   std::vector<std::thread> threads;
@@ -365,9 +365,9 @@ TEST_F(HeaderTest, NonFiniteNumbersNameTheirTensor) {
   for (const char* suffix : {"scales", "biases"}) {
     zeros_with(kMlxLayer0 + "mlp.gate." + suffix, 0x7fc0);
     Checkpoint checkpoint(directory_.path());
-    EXPECT_NO_THROW(checkpoint.read_matrix({MatrixRole::kRouter, 1, 1, 16, 256}));
+    EXPECT_NO_THROW(read_matrix(checkpoint, {MatrixRole::kRouter, 1, 1, 16, 256}));
     expect_error(kBad, {kMlxLayer0 + "mlp.gate." + suffix, "NaN or infinity"},
-                 [&] { checkpoint.read_matrix(router); });
+                 [&] { read_matrix(checkpoint, router); });
   }
   zeros_with("language_model.model.norm.weight", 0xff80);
   Checkpoint checkpoint(directory_.path());
@@ -409,15 +409,15 @@ TEST_F(HeaderTest, FileTruncatedOrReplacedWhileLoading) {
   write_tensors(directory_.path(), tensors_);
   {
     Checkpoint checkpoint(directory_.path());
-    EXPECT_NO_THROW(checkpoint.read_matrix(head));
+    EXPECT_NO_THROW(read_matrix(checkpoint, head));
     std::filesystem::resize_file(path, std::filesystem::file_size(path) / 100);
-    expect_error(kBad, {"truncated while"}, [&] { checkpoint.read_matrix(embedding); });
+    expect_error(kBad, {"truncated while"}, [&] { read_matrix(checkpoint, embedding); });
   }
   write_tensors(directory_.path(), tensors_);
   Checkpoint checkpoint(directory_.path());
   std::filesystem::copy_file(path, path + ".new");
   std::filesystem::rename(path + ".new", path);
-  expect_error(kBad, {"replaced"}, [&] { checkpoint.read_matrix(embedding); });
+  expect_error(kBad, {"replaced"}, [&] { read_matrix(checkpoint, embedding); });
   expect_error(kBad, {"replaced"}, [&] { checkpoint.read_vector({VectorRole::kFinalNorm, -1, 256}); });
 }
 
@@ -437,10 +437,10 @@ TEST(FullSize, HeaderOfTheRealModelIsAcceptedAndItsBytesAddUp) {
     vector_bytes += checkpoint.vector_tensor(spec).size_bytes;
   }
   EXPECT_EQ(checkpoint.total_bytes() + vector_bytes, 19508787456u);
-  const AffineTensor gate = checkpoint.read_matrix({MatrixRole::kExpertGate, 39, 256, 512, 2048});
+  const StoredMatrix stored_gate = read_matrix(checkpoint, {MatrixRole::kExpertGate, 39, 256, 512, 2048});
+  const AffineTensor& gate = stored_gate.view;
   EXPECT_EQ(gate.bits, 4);
   EXPECT_EQ(gate.codes[size_t{256} * 512 * 256 - 1], 0u);
-  checkpoint.release_matrix({MatrixRole::kExpertGate, 39, 256, 512, 2048});
 }
 
 }  // namespace

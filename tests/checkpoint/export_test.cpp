@@ -89,16 +89,16 @@ TEST_F(ExportTest, LoadsBackAsTheSameWeights) {
   EXPECT_TRUE(exported.convention().converted);
   EXPECT_EQ(exported.total_bytes(), original.total_bytes());
   for (const MatrixSpec& spec : matrix_specs(original.shape())) {
-    const AffineTensor left = original.read_matrix(spec);
-    const AffineTensor right = exported.read_matrix(spec);
+    const StoredMatrix stored_left = read_matrix(original, spec);
+    const AffineTensor& left = stored_left.view;
+    const StoredMatrix stored_right = read_matrix(exported, spec);
+    const AffineTensor& right = stored_right.view;
     const auto count = static_cast<size_t>(spec.n_matrices) * static_cast<size_t>(spec.n_out) *
                        static_cast<size_t>(spec.n_in);
     ASSERT_EQ(left.bits, right.bits);
     EXPECT_EQ(std::memcmp(left.codes, right.codes, count * static_cast<size_t>(left.bits) / 8), 0);
     EXPECT_EQ(std::memcmp(left.scales, right.scales, count / 64 * 2), 0);
     EXPECT_EQ(std::memcmp(left.biases, right.biases, count / 64 * 2), 0);
-    original.release_matrix(spec);
-    exported.release_matrix(spec);
   }
   for (const VectorSpec& spec : vector_specs(original.shape())) {
     std::vector<float> expected = original.read_vector(spec);

@@ -19,7 +19,7 @@ TEST_P(CacheOverModel, WarmIsColdInEveryBit) {
   if (slow) {
     life.n_requests = 6;
     life.n_spaces = 1;
-    EXPECT_GT(expect_warm_as_cold(roomy, 1, {}, life), 100u);
+    EXPECT_GT(expect_warm_as_cold(roomy, 1, {}, life), 0u);
     return;
   }
   EXPECT_GT(expect_warm_as_cold(roomy, 1, {}, life), 500u);

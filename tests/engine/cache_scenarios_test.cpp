@@ -1,5 +1,6 @@
 // What clients do, over the fake model: how much of each prompt is read, and that the reply is the one that
 // the request would get alone.
+#include "base/log.h"
 #include "engine/conversation.h"
 
 namespace orfebre::testing {
@@ -344,6 +345,38 @@ TEST(Cache, SwitchedOffItKeepsNothing) {
   const EngineStats stats = client.rig.scheduler.stats();
   EXPECT_EQ(stats.free_kv_blocks, stats.total_kv_blocks);
   EXPECT_EQ(stats.free_state_slots, stats.total_state_slots);
+}
+
+TEST(Cache, AReplyKeepsTheStateNearItsEndAlone) {
+  Client client;
+  Conversation chat;
+  chat.say(client.words(100));
+  client.send(chat, 1000);
+  EXPECT_EQ(client.rig.scheduler.stats().cache_snapshots,
+            2);  // after 64 tokens of the prompt, and after 1088
+  EXPECT_EQ(client.rig.scheduler.stats().cache_blocks, 17);
+}
+
+TEST(Cache, TracesWhyWithoutSayingWhat) {
+  Client client;
+  Conversation chat;
+  chat.say(client.words(509));
+  std::replace(chat.messages[0].begin(), chat.messages[0].end(), 77, 1);
+  chat.generation_header = {77, 77, 77};
+  set_log_level(LogLevel::kTrace);
+  ::testing::internal::CaptureStderr();
+  client.send(chat, 1);
+  client.send(chat, 1);
+  Conversation other;
+  client.send(other.say({chat.messages[0].begin(), chat.messages[0].begin() + 100}), 1);
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  set_log_level(LogLevel::kInfo);
+  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 3) << log;
+  EXPECT_NE(log.find("prompt of 512 tokens, 0 in common with an earlier one, 0 reused"), std::string::npos)
+      << log;
+  EXPECT_NE(log.find("512 in common with an earlier one, 448 reused"), std::string::npos) << log;
+  EXPECT_NE(log.find("100 in common with an earlier one, 0 reused"), std::string::npos) << log;
+  EXPECT_NE(log.find("no state kept closer to where they part"), std::string::npos) << log;
 }
 
 TEST(Cache, CountsWhatItSaves) {

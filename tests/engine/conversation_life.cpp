@@ -93,6 +93,9 @@ class Life {
       exchange.asked.request.sampling.seed = random_();
       exchange.asked.request.sampling.presence_penalty = 1.0f;
     }
+    if (below(2) == 0) {
+      exchange.asked.request.stop_ids = random_ids(random_, 2, options_.vocab);
+    }
     client.stream = std::make_shared<TokenStream>();
     client.exchange = exchanges_.size();
     scheduler_.enqueue(exchange.asked.make(), client.stream, 0);
@@ -105,7 +108,12 @@ class Life {
     read_events(*client.stream, reply);
     client.stream = nullptr;
     if (!reply.tokens.empty()) {
-      client.chat.hear(reply.tokens, below(2) == 0 ? SIZE_MAX : static_cast<size_t>(1 + below(20)));
+      std::vector<int32_t> heard = reply.tokens;
+      const std::vector<int32_t>& stop_ids = exchanges_[client.exchange].asked.request.stop_ids;
+      if (!stop_ids.empty()) {
+        heard.push_back(stop_ids[0]);  // as what ends a turn in the next prompt
+      }
+      client.chat.hear(heard, below(2) == 0 ? SIZE_MAX : static_cast<size_t>(1 + below(20)));
     }
   }
 

@@ -100,6 +100,10 @@ TEST_P(RealWidth, Slice) {
   expect_agreement(ShapeId::kSlice, "slice", 2e-3);
 }
 
+TEST_P(RealWidth, Qwen36) {
+  expect_agreement(ShapeId::kQwen36, "qwen36", 1e-2);
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, RealWidth, ::testing::Values("cpu", "reference"),
                          [](const auto& backend) { return std::string(backend.param); });
 

@@ -153,7 +153,10 @@ class NanWeights final : public WeightSource {
  public:
   const ShapeInfo& shape() const override { return weights_.shape(); }
   int matrix_bits(const MatrixSpec& spec) const override { return weights_.matrix_bits(spec); }
-  AffineTensor read_matrix(const MatrixSpec& spec) override { return weights_.read_matrix(spec); }
+  AffineTensor read_rows(std::vector<std::byte>& memory, const MatrixSpec& spec, int first_row,
+                         int n_rows) override {
+    return weights_.read_rows(memory, spec, first_row, n_rows);
+  }
   std::vector<float> read_vector(const VectorSpec& spec) override {
     std::vector<float> values = weights_.read_vector(spec);
     if (spec.role == VectorRole::kInputNorm && spec.layer == 1) {
@@ -161,7 +164,9 @@ class NanWeights final : public WeightSource {
     }
     return values;
   }
-  void release_matrix(const MatrixSpec& spec) override { weights_.release_matrix(spec); }
+  void release_rows(const MatrixSpec& spec, int first_row, int n_rows) override {
+    weights_.release_rows(spec, first_row, n_rows);
+  }
   uint64_t total_bytes() const override { return weights_.total_bytes(); }
 
  private:

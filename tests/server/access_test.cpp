@@ -25,6 +25,14 @@ int status(const AccessRules& rules, const HttpRequest& request,
   return refusal ? refusal->status : 0;
 }
 
+TEST(AccessRules, TellsKeysApart) {
+  const AccessRules rules({"first", "second"}, {});
+  EXPECT_EQ(rules.key_number(request({{"Authorization", "Bearer first"}})), 1u);
+  EXPECT_EQ(rules.key_number(request({{"x-api-key", "second"}})), 2u);
+  EXPECT_EQ(rules.key_number(request({{"x-api-key", "third"}})), 0u);
+  EXPECT_EQ(rules.key_number(request({})), 0u);
+}
+
 TEST(AccessRules, KnowsLocalHosts) {
   const AccessRules rules({}, {"box.lan"});
   for (const char* host : {"localhost", "LOCALHOST:8080", "127.0.0.1", "127.0.0.1:8080", "127.1.2.3", "[::1]",

@@ -363,6 +363,28 @@ TEST_F(ServerTest, DoesNotListenToOtherMachinesWithoutAKey) {
   EXPECT_THROW(open.start(), Error);
 }
 
+TEST_F(ServerTest, CountsTheCachedTokensOfItsOwnKeyOnly) {
+  ServerOptions options;
+  options.api_keys = {"first", "second"};
+  start(options);
+  const auto cached_with = [&](const std::string& key) {
+    const TestResponse response =
+        ask(port(), post("/v1/chat/completions", chat(std::string(300, 'x'), kDirect),
+                         "Authorization: Bearer " + key + "\r\n"));
+    EXPECT_EQ(response.status, 200) << response.body;
+    return Json(response.body).number("/usage/prompt_tokens_details/cached_tokens");
+  };
+  EXPECT_EQ(cached_with("first"), 0);
+  EXPECT_EQ(cached_with("second"), 0);
+  EXPECT_GE(cached_with("first"), 256);
+  EXPECT_GE(cached_with("second"), 256);
+  const std::string metrics = ask(port(), get("/metrics", "x-api-key: first\r\n")).body;
+  for (const char* line : {"orfebre_prefix_cache_hits_total 2\n", "orfebre_prefix_cache_lookups_total 5\n",
+                           "orfebre_prefix_cache_evictions_total 0\n"}) {  // the server itself asked once
+    EXPECT_NE(metrics.find(line), std::string::npos) << metrics;
+  }
+}
+
 TEST_F(ServerTest, ToldAtTheEndThatTheServerGoesDown) {
   start();
   pace_->decode_ms = 20;

@@ -22,8 +22,12 @@ TEST(Soak, EveryReplyIsTheColdOne) {
                       .n_kv_blocks = 17 + below(40),
                       .n_state_slots = 4 + below(20)});
     for (int i = 0; i < 5 && !HasFailure(); ++i) {
-      LifeOptions life{
-          .n_clients = 5, .n_requests = 15, .max_message = 60, .max_reply = 50, .max_prompt = 400};
+      LifeOptions life{.n_clients = 5,
+                       .n_requests = 20,
+                       .max_message = 60,
+                       .max_reply = 50,
+                       .max_prompt = 400,
+                       .n_spaces = 1 + i % 2};
       n_saved += expect_warm_as_cold(world, 100 * seed + static_cast<uint64_t>(i),
                                      {.run_ahead = below(2) == 0}, life);
       n_done += life.n_clients;
@@ -32,7 +36,7 @@ TEST(Soak, EveryReplyIsTheColdOne) {
                 static_cast<unsigned long long>(n_saved));
     std::fflush(stdout);
   }
-  EXPECT_GT(n_saved, 50u * static_cast<uint64_t>(g_n_conversations));
+  EXPECT_GT(n_saved, 10u * static_cast<uint64_t>(g_n_conversations));
 }
 
 }  // namespace

@@ -38,8 +38,11 @@ class ObservingBackend final : public Backend {
   void to_host(void* host, const void* device, uint64_t bytes) override {
     inner_->to_host(host, device, bytes);
   }
-  Matrix upload_matrix(MatrixRole role, const AffineTensor& tensor) override {
-    return inner_->upload_matrix(role, tensor);
+  Matrix allocate_matrix(const MatrixSpec& spec, int bits) override {
+    return inner_->allocate_matrix(spec, bits);
+  }
+  void upload_rows(const Matrix& to, MatrixRole role, int first_row, const AffineTensor& rows) override {
+    inner_->upload_rows(to, role, first_row, rows);
   }
   const float* upload_vector(VectorRole role, std::span<const float> values) override {
     return inner_->upload_vector(role, values);
@@ -47,6 +50,7 @@ class ObservingBackend final : public Backend {
   uint64_t matrix_bytes(const MatrixSpec& spec, int bits) const override {
     return inner_->matrix_bytes(spec, bits);
   }
+  uint64_t scratch_bytes(const StepLimits& limits) const override { return inner_->scratch_bytes(limits); }
   const StepHeader* begin_step(const Step& step) override {
     n_rows_ = step.rows.size();
     return inner_->begin_step(step);

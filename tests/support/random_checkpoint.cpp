@@ -166,8 +166,8 @@ std::vector<float> dequantised(const AffineTensor& t) {
 
 // bf16 bytes of a Hugging Face matrix: off every 4-bit grid.
 std::string blurred_bytes(RandomWeights& weights, uint64_t seed, const MatrixSpec& spec) {
-  std::vector<float> values = dequantised(weights.read_matrix(spec));
-  weights.release_matrix(spec);
+  std::vector<float> values = dequantised(read_matrix(weights, spec).view);
+  weights.release_rows(spec, 0, row_count(spec));
   const uint64_t key = key_of(seed, weight_name(spec.role, spec.layer), "blur");
   for (size_t i = 0; i < values.size(); ++i) {
     values[i] *= 0.9f + 0.2f * unit(key, i);
@@ -193,7 +193,8 @@ void write_mlx_checkpoint(const std::string& directory, ShapeId shape) {
   std::vector<FileTensor> tensors;
   std::string overrides;
   for (const MatrixSpec& spec : matrix_specs(weights.shape())) {
-    const AffineTensor t = weights.read_matrix(spec);
+    const StoredMatrix stored = read_matrix(weights, spec);
+    const AffineTensor& t = stored.view;
     const std::string module = matrix_module(prefix, "language_model.lm_head", spec);
     const size_t rows = static_cast<size_t>(spec.n_matrices) * static_cast<size_t>(spec.n_out);
     const int words = spec.n_in * t.bits / 32;
@@ -201,7 +202,7 @@ void write_mlx_checkpoint(const std::string& directory, ShapeId shape) {
     tensors.push_back({module + ".weight", "U32", dims_of(spec, words), bytes_of(t.codes, rows * words)});
     tensors.push_back({module + ".scales", "BF16", dims_of(spec, groups), bytes_of(t.scales, rows * groups)});
     tensors.push_back({module + ".biases", "BF16", dims_of(spec, groups), bytes_of(t.biases, rows * groups)});
-    weights.release_matrix(spec);
+    weights.release_rows(spec, 0, row_count(spec));
     if (t.bits == 8) {
       overrides += fmt::format(R"(, "{}": {{"group_size": 64, "bits": 8}})", module);
     }

@@ -2,6 +2,7 @@
 
 #include "support/seeded_formula.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -63,11 +64,6 @@ uint64_t seed_of(ShapeId shape) {
   return kProbeSeed;
 }
 
-uint64_t size_of(const MatrixSpec& spec) {
-  return static_cast<uint64_t>(spec.n_matrices) * static_cast<uint64_t>(spec.n_out) *
-         static_cast<uint64_t>(spec.n_in);
-}
-
 }  // namespace
 
 RandomWeights::RandomWeights(ShapeId shape, uint64_t seed)
@@ -79,51 +75,49 @@ int RandomWeights::matrix_bits(const MatrixSpec& spec) const {
   return spec.role == MatrixRole::kRouter || spec.role == MatrixRole::kSharedGate ? 8 : 4;
 }
 
-RandomWeights::Storage RandomWeights::make_storage(const MatrixSpec& spec) const {
+// Every number is a function of its index, so that rows are made as they are asked for.
+AffineTensor RandomWeights::read_rows(std::vector<std::byte>& memory, const MatrixSpec& spec, int first_row,
+                                      int n_rows) {
   const std::string name = weight_name(spec.role, spec.layer);
-  const int bits = matrix_bits(spec);
-  Storage storage;
-  storage.codes.resize(size_of(spec) * static_cast<uint64_t>(bits) / 32);
+  AffineTensor tensor;
+  tensor.n_out = n_rows;
+  tensor.n_in = spec.n_in;
+  tensor.bits = matrix_bits(spec);
+  const uint64_t row_words = static_cast<uint64_t>(spec.n_in * tensor.bits / 32);
+  const uint64_t row_groups = static_cast<uint64_t>(spec.n_in / CommonShape::kQuantGroup);
+  const uint64_t n_words = static_cast<uint64_t>(n_rows) * row_words;
+  const uint64_t n_groups = static_cast<uint64_t>(n_rows) * row_groups;
+  memory.resize(std::max<size_t>(memory.size(), n_words * 4 + n_groups * 4));
+  auto* const codes = reinterpret_cast<uint32_t*>(memory.data());
+  auto* const scales = reinterpret_cast<bf16*>(codes + n_words);
+  bf16* const biases = scales + n_groups;
+
   const uint64_t codes_key = key_of(seed_, name, "codes");
-  for (uint64_t w = 0; w < storage.codes.size(); w += 2) {
-    const uint64_t both = word(codes_key, w / 2);
-    storage.codes[w] = static_cast<uint32_t>(both);
-    if (w + 1 < storage.codes.size()) {
-      storage.codes[w + 1] = static_cast<uint32_t>(both >> 32);
-    }
+  const uint64_t first_word =
+      static_cast<uint64_t>(first_row) * row_words;  // even: groups are 8 words or more
+  for (uint64_t w = 0; w < n_words; w += 2) {
+    const uint64_t both = word(codes_key, (first_word + w) / 2);
+    codes[w] = static_cast<uint32_t>(both);
+    codes[w + 1] = static_cast<uint32_t>(both >> 32);
   }
 
-  const float middle = bits == 4 ? 7.5f : 127.5f;
-  const double deviation = bits == 4 ? 4.8 : 77.0;
+  const float middle = tensor.bits == 4 ? 7.5f : 127.5f;
+  const double deviation = tensor.bits == 4 ? 4.8 : 77.0;
   const float base =
       static_cast<float>(gain_of(spec.role, shape_) / std::sqrt(static_cast<double>(spec.n_in)) / deviation);
   const uint64_t scales_key = key_of(seed_, name, "scales");
   const uint64_t biases_key = key_of(seed_, name, "biases");
   const uint64_t rows_key = key_of(seed_, name, "rows");
-  const uint64_t groups_per_row = static_cast<uint64_t>(spec.n_in) / CommonShape::kQuantGroup;
-  const uint64_t n_groups = size_of(spec) / CommonShape::kQuantGroup;
-  for (uint64_t g = 0; g < n_groups; ++g) {
-    const int row = static_cast<int>(g / groups_per_row);
+  for (uint64_t i = 0; i < n_groups; ++i) {
+    const int row = first_row + static_cast<int>(i / row_groups);
+    const uint64_t g = static_cast<uint64_t>(first_row) * row_groups + i;
     const float size = (base * row_gain(spec.role, shape_, rows_key, row)) * (0.5f + unit(scales_key, g));
-    const bf16 scale = to_bf16((word(scales_key, g) & 1u) != 0 ? -size : size);
-    storage.scales.push_back(scale);
-    storage.biases.push_back(to_bf16((-middle * to_f32(scale)) * (0.9f + 0.2f * unit(biases_key, g))));
+    scales[i] = to_bf16((word(scales_key, g) & 1u) != 0 ? -size : size);
+    biases[i] = to_bf16((-middle * to_f32(scales[i])) * (0.9f + 0.2f * unit(biases_key, g)));
   }
-  return storage;
-}
-
-AffineTensor RandomWeights::read_matrix(const MatrixSpec& spec) {
-  auto storage = std::make_unique<Storage>(make_storage(spec));
-  AffineTensor tensor;
-  tensor.n_matrices = spec.n_matrices;
-  tensor.n_out = spec.n_out;
-  tensor.n_in = spec.n_in;
-  tensor.bits = matrix_bits(spec);
-  tensor.codes = storage->codes.data();
-  tensor.scales = storage->scales.data();
-  tensor.biases = storage->biases.data();
-  const std::lock_guard<std::mutex> lock(mutex_);
-  alive_[{spec.role, spec.layer}] = std::move(storage);
+  tensor.codes = codes;
+  tensor.scales = scales;
+  tensor.biases = biases;
   return tensor;
 }
 
@@ -137,11 +131,6 @@ std::vector<float> RandomWeights::read_vector(const VectorSpec& spec) {
     values.push_back(to_f32(to_bf16(range.low + (range.high - range.low) * place)));
   }
   return values;
-}
-
-void RandomWeights::release_matrix(const MatrixSpec& spec) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  alive_.erase({spec.role, spec.layer});
 }
 
 uint64_t RandomWeights::total_bytes() const {

@@ -5,9 +5,8 @@
 
 #include "spec/weight_source.h"
 
-#include <map>
-#include <memory>
-#include <mutex>
+#include <cstddef>
+#include <vector>
 
 namespace orfebre::test {
 
@@ -25,23 +24,15 @@ class RandomWeights final : public WeightSource {
 
   const ShapeInfo& shape() const override { return shape_; }
   int matrix_bits(const MatrixSpec& spec) const override;
-  AffineTensor read_matrix(const MatrixSpec& spec) override;
+  AffineTensor read_rows(std::vector<std::byte>& memory, const MatrixSpec& spec, int first_row,
+                         int n_rows) override;
   std::vector<float> read_vector(const VectorSpec& spec) override;
-  void release_matrix(const MatrixSpec& spec) override;
+  void release_rows(const MatrixSpec&, int, int) override {}
   uint64_t total_bytes() const override;
 
  private:
-  struct Storage {
-    std::vector<uint32_t> codes;
-    std::vector<bf16> scales;
-    std::vector<bf16> biases;
-  };
-  Storage make_storage(const MatrixSpec& spec) const;
-
   const ShapeInfo shape_;
   const uint64_t seed_;
-  std::mutex mutex_;  // guards alive_
-  std::map<std::pair<MatrixRole, int>, std::unique_ptr<Storage>> alive_;
 };
 
 }  // namespace orfebre::test

@@ -110,7 +110,7 @@ def ask(example, a):
 
 
 def score(category, a):
-    examples = list(corpus.held_out(category, a.count))
+    examples = list(corpus.held_out(category, a.count, a.seed))
     with ThreadPoolExecutor(a.parallel) as pool:
         results = list(pool.map(lambda e: ask(e, a), examples))
     share = lambda key: round(100 * sum(bool(r.get(key)) for r in results) / len(results), 1)
@@ -129,6 +129,7 @@ def main():
     p.add_argument("--url", default="http://127.0.0.1:8080")
     p.add_argument("--model", default="demo")
     p.add_argument("--count", type=int, default=100, help="prompts of each category")
+    p.add_argument("--seed", type=int, default=corpus.SEED, help="another one gives other held-out prompts, to choose between checkpoints without the scored ones")
     p.add_argument("--categories", default=",".join(corpus.CATEGORIES))
     p.add_argument("--parallel", type=int, default=4)
     p.add_argument("--max-tokens", type=int, default=1200)

@@ -84,7 +84,7 @@ def forward(P, blocks, batch, cos, sin):
 def held_batches(tokenizer, a, per_category):
     """[(batch arrays, [(category, row, first, last)])]: held-out examples, packed in order."""
     pad = tokenizer.token_to_id("<|endoftext|>")
-    examples = [e for c in corpus.CATEGORIES for e in corpus.held_out(c, per_category)]
+    examples = [e for c in corpus.CATEGORIES for e in corpus.held_out(c, per_category, corpus.SEED + 1)]   # not the scored prompts
     names = [c for c in corpus.CATEGORIES for _ in range(per_category)]
     docs = packing.encode(tokenizer, [[(t, False) for t, _ in segments(e)[:-1]] + [(segments(e)[-1][0], True)] for e in examples])
     out, at = [], 0
@@ -154,9 +154,18 @@ def rate(step, a):
     return min(1, (step - a.first_step + 1) / a.warmup, max(0.0, (1 - x) / (1 - a.decay_from)))
 
 
+def deadline(a):
+    """Seconds from the start; --out/deadline, if somebody writes it, takes the place of --deadline."""
+    try:
+        with open(f"{a.out}/deadline", encoding="utf-8") as f:
+            return float(f.read())
+    except (OSError, ValueError):
+        return a.deadline
+
+
 def steps_until(a, step, elapsed, step_time, world):
-    """The number of steps that fit before --deadline, the same in every process."""
-    value = [step + max(1, int((a.deadline - elapsed) / step_time))]
+    """The number of steps that fit before the deadline, the same in every process."""
+    value = [step + max(1, int((deadline(a) - elapsed) / step_time))]
     if world > 1:
         torch.distributed.broadcast_object_list(value, src=0)
     return value[0]
@@ -258,9 +267,10 @@ class Run:
     def run(self):
         a, saved = self.a, time.time()
         while self.step < a.steps and self.elapsed() < a.stop_after:
-            if a.deadline and self.step == self.first + 25:
+            done = self.step - self.first
+            if a.deadline and (done == 25 or done and done % 200 == 0):
                 self.wait_for_gpu()
-                a.steps = steps_until(a, self.step, self.elapsed(), (time.time() - self.timed_from) / 20 * 1.06, self.world)
+                a.steps = steps_until(a, self.step, self.elapsed(), (time.time() - self.timed_from) / (done - 5), self.world)
             self.train_step()
             if self.step == self.first + 5:
                 self.wait_for_gpu()
@@ -292,7 +302,7 @@ def arguments():
     p.add_argument("--warmup", type=int, default=150)
     p.add_argument("--decay-from", type=float, default=0.3)
     p.add_argument("--qat-from", type=float, default=0.75)
-    p.add_argument("--muon-lr", type=float, default=0.012)
+    p.add_argument("--muon-lr", type=float, default=0.015)
     p.add_argument("--adam-lr", type=float, default=2e-3)
     p.add_argument("--balance", type=float, default=0.002)
     p.add_argument("--average", type=float, default=0.998, help="decay of the mean of the weights")

@@ -20,6 +20,7 @@ CpuBackend<Shape>::CpuBackend(const Kernels& kernels, const BackendOptions& opti
     : shape_(describe<Shape>()), kernels_(kernels), l2_epsilon_(options.l2_epsilon), pool_(options.threads) {
   info_.name = fmt::format("cpu ({}, {} thread{})", kernels.name, pool_.size(), pool_.size() == 1 ? "" : "s");
   info_.takes_dense = false;
+  info_.streams_experts = true;
   info_.decode_state_is_exact = true;
   info_.kv_block_bytes = kKvBlockBytes;
   info_.delta_layer_floats = static_cast<uint64_t>(Shape::kValueHeads) * kDeltaHeadFloats;
@@ -68,12 +69,25 @@ void require_affine(MatrixRole role, int bits, int n_in) {
 }  // namespace
 
 template <class Shape>
-Matrix CpuBackend<Shape>::upload_matrix(MatrixRole role, const AffineTensor& tensor) {
-  require_affine(role, tensor.bits, tensor.n_in);
-  const uint64_t bytes = repacked_bytes(role, tensor.n_matrices, tensor.n_out, tensor.n_in, tensor.bits);
-  uint8_t* const memory = memory_.allocate(bytes, "weights");
-  repack(memory, role, tensor);
-  return {memory, nullptr, nullptr, tensor.n_matrices, tensor.n_out, tensor.n_in, tensor.bits};
+Matrix CpuBackend<Shape>::allocate_matrix(const MatrixSpec& spec, int bits) {
+  uint8_t* const memory = memory_.allocate(matrix_bytes(spec, bits), "weights");
+  return {memory, nullptr, nullptr, spec.n_matrices, spec.n_out, spec.n_in, bits};
+}
+
+template <class Shape>
+void CpuBackend<Shape>::upload_rows(const Matrix& to, MatrixRole role, int first_row,
+                                    const AffineTensor& rows) {
+  static_assert(kUploadRows == kPanelRows);
+  ORFEBRE_CHECK(first_row % kPanelRows == 0 && rows.bits == to.bits && rows.n_in == to.n_in);
+  // allocate_matrix gave it; the ops only read.
+  repack_rows(static_cast<uint8_t*>(const_cast<void*>(to.codes)), role, to.n_out, first_row, rows);
+}
+
+template <class Shape>
+std::vector<Backend::ExpertMatrices> CpuBackend<Shape>::stream_experts(WeightSource& source,
+                                                                       uint64_t budget_bytes) {
+  expert_cache_ = std::make_unique<ExpertCache>(source, budget_bytes);
+  return expert_cache_->handles();
 }
 
 template <class Shape>
@@ -94,6 +108,26 @@ template <class Shape>
 uint64_t CpuBackend<Shape>::matrix_bytes(const MatrixSpec& spec, int bits) const {
   require_affine(spec.role, bits, spec.n_in);
   return repacked_bytes(spec.role, spec.n_matrices, spec.n_out, spec.n_in, bits);
+}
+
+// Follows the calls of at_least and floats in ops_*.inl: the largest of each.
+template <class Shape>
+uint64_t CpuBackend<Shape>::scratch_bytes(const StepLimits& limits) const {
+  const auto rows = static_cast<uint64_t>(std::max(limits.max_prefill_rows, kMaxDecodeRows));
+  const uint64_t quantized_row = std::max(
+      {quantized_row_bytes(Shape::kHidden), quantized_row_bytes(shape_.value_width()),
+       quantized_row_bytes(shape_.query_width()), kSlots * quantized_row_bytes(Shape::kExpertWidth)});
+  const auto row_floats = static_cast<uint64_t>(std::max(2 * shape_.kv_width(), Shape::kExperts + 16));
+  const uint64_t split_attention_floats =
+      uint64_t{kMaxDecodeRows} * Shape::kKvHeads * (1 + kSplitBlocks) * kPartialFloats;
+  const auto vocab = static_cast<uint64_t>(Shape::kVocab);
+  constexpr uint64_t kOrderedBytes =
+      32;  // pick's candidates, weights and ids, in vectors that grow by halves
+  return Scratch::mapped_bytes(rows * quantized_row) +
+         Scratch::mapped_bytes(std::max(rows * row_floats, split_attention_floats) * sizeof(float)) +
+         Scratch::mapped_bytes(static_cast<uint64_t>(pool_.size()) * kThreadScratchBytes) +
+         Scratch::mapped_bytes(vocab * sizeof(float)) + vocab * kOrderedBytes +
+         rows * kSlots * 3 * sizeof(int32_t);
 }
 
 template <class Shape>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backend/backend.h"
+#include "backend/cpu/expert_cache.h"
 #include "backend/cpu/huge_memory.h"
 #include "backend/cpu/kernels.h"
 #include "base/thread_pool.h"
@@ -41,6 +42,9 @@ struct ExpertGroups {
   std::vector<int32_t> counts;       // working memory
 };
 
+// Blocks whose parts of an attention are kept at once when threads share a row's blocks.
+constexpr int kSplitBlocks = 64;
+
 // Rows of one sequence that a call of `attend` takes together.
 struct RowTile {
   int sequence;
@@ -59,9 +63,12 @@ class CpuBackend final : public Backend {
   void* allocate(uint64_t bytes, const char* what) override;
   void to_device(void* device, const void* host, uint64_t bytes) override;
   void to_host(void* host, const void* device, uint64_t bytes) override;
-  Matrix upload_matrix(MatrixRole role, const AffineTensor& tensor) override;
+  Matrix allocate_matrix(const MatrixSpec& spec, int bits) override;
+  void upload_rows(const Matrix& to, MatrixRole role, int first_row, const AffineTensor& rows) override;
   const float* upload_vector(VectorRole role, std::span<const float> values) override;
   uint64_t matrix_bytes(const MatrixSpec& spec, int bits) const override;
+  uint64_t scratch_bytes(const StepLimits& limits) const override;
+  std::vector<ExpertMatrices> stream_experts(WeightSource& source, uint64_t budget_bytes) override;
   const StepHeader* begin_step(const Step& step) override;
 
   void embed(const EmbedOp& op) override;
@@ -79,6 +86,12 @@ class CpuBackend final : public Backend {
   void copy_state(float* to, const float* from, uint64_t floats) override;
   void wait() override {}
 
+  // What is mapped for scratch now: scratch_bytes is to cover it.
+  uint64_t scratch_held_bytes() const {
+    return quantized_.size_bytes() + rows_.size_bytes() + thread_scratch_.size_bytes() +
+           vocabulary_.size_bytes();
+  }
+
  private:
   // Runs body(row) for all rows, over the threads when there are enough of them to pay.
   template <class Body>
@@ -87,6 +100,7 @@ class CpuBackend final : public Backend {
   QuantizedRows quantize_rows(const float* rows, const float* norm, int n_rows, int n_in);
   void project(std::span<const Projection> projections, const QuantizedRows& x, int n_rows, bool add = false);
   void group_by_expert(const StepHeader& step, const int32_t* expert_ids);
+  void require_experts(const Matrix& handle);
   static uint8_t* cache_head(const StepHeader& step, const StepRow& row, void* cache, int kv_head);
   AttendArgs attend_args(const AttnMixOp& op, const RowTile& tile, int kv_head) const;
   void cut_into_tiles(const StepHeader& step, int tile_rows);
@@ -109,7 +123,9 @@ class CpuBackend final : public Backend {
   std::vector<double> chunk_sums_;
   std::vector<RowTile> tiles_;
   ExpertGroups experts_;
-  Step step_;  // what the header points into
+  std::vector<int> required_;
+  std::unique_ptr<ExpertCache> expert_cache_;  // null: all experts are in memory_
+  Step step_;                                  // what the header points into
   StepHeader header_{};
 };
 

@@ -8,6 +8,7 @@ namespace orfebre::cpu {
 namespace {
 
 constexpr uint64_t kHugePageBytes = 2u << 20;
+constexpr uint64_t kSmallPageBytes = 65536;  // the largest that a Linux has
 constexpr uint64_t kChunkBytes = 2 * kHugePageBytes;
 constexpr uint64_t kAlignment = 64;
 
@@ -15,7 +16,8 @@ constexpr uint64_t round_up(uint64_t bytes, uint64_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-// Pages of `bytes`, aligned to a huge page: mapped with room to spare, and the spare given back.
+// `bytes` of whole small pages, beginning at a huge page: mapped with room to spare, and the spare given
+// back. The end is not rounded up to a huge page, which would cost up to 2 MB of memory a matrix.
 uint8_t* map_pages(uint64_t bytes, const char* what) {
   const uint64_t wanted = bytes + kHugePageBytes;
   void* const address = mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -47,7 +49,7 @@ HugeMemory::~HugeMemory() {
 }
 
 uint8_t* HugeMemory::map(uint64_t bytes, const char* what) {
-  const uint64_t whole = round_up(bytes, kHugePageBytes);
+  const uint64_t whole = round_up(bytes, kSmallPageBytes);
   uint8_t* const address = map_pages(whole, what);
   mappings_.push_back({address, whole});
   return address;
@@ -69,6 +71,10 @@ uint8_t* HugeMemory::allocate(uint64_t bytes, const char* what) {
   return address;
 }
 
+uint64_t Scratch::mapped_bytes(uint64_t bytes) {
+  return round_up(bytes, kHugePageBytes);
+}
+
 Scratch::~Scratch() {
   if (address_ != nullptr) {
     munmap(address_, bytes_);
@@ -77,12 +83,13 @@ Scratch::~Scratch() {
 
 uint8_t* Scratch::at_least(uint64_t bytes, const char* what) {
   if (bytes > bytes_) {
-    const uint64_t whole = round_up(bytes, kHugePageBytes);
-    uint8_t* const larger = map_pages(whole, what);
+    const uint64_t whole = mapped_bytes(bytes);
     if (address_ != nullptr) {
       munmap(address_, bytes_);
+      address_ = nullptr;
+      bytes_ = 0;
     }
-    address_ = larger;
+    address_ = map_pages(whole, what);
     bytes_ = whole;
   }
   return address_;

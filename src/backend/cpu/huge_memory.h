@@ -41,6 +41,9 @@ class Scratch {
 
   uint8_t* at_least(uint64_t bytes, const char* what);
   uint8_t* data() const { return address_; }
+  uint64_t size_bytes() const { return bytes_; }
+  // What at_least(bytes) maps.
+  static uint64_t mapped_bytes(uint64_t bytes);
   float* floats(uint64_t count, const char* what) {
     return reinterpret_cast<float*>(at_least(count * sizeof(float), what));
   }

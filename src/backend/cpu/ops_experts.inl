@@ -67,8 +67,11 @@ void CpuBackend<Shape>::group_by_expert(const StepHeader& step, const int32_t* e
 
 namespace {
 
-// Where one of `n_matrices` repacked matrices begins.
+// Where one of `n_matrices` repacked matrices begins; one of streamed experts was required before.
 inline const uint8_t* panels_of(const Matrix& matrix, int index) {
+  if (ExpertCache::is_handle(matrix)) {
+    return ExpertCache::panels(matrix, index);
+  }
   return static_cast<const uint8_t*>(matrix.codes) +
          static_cast<uint64_t>(index) * panels_bytes(matrix.n_out, matrix.n_in, matrix.bits);
 }
@@ -76,11 +79,26 @@ inline const uint8_t* panels_of(const Matrix& matrix, int index) {
 }  // namespace
 
 template <class Shape>
+void CpuBackend<Shape>::require_experts(const Matrix& handle) {
+  if (!ExpertCache::is_handle(handle)) {
+    return;
+  }
+  required_.clear();
+  for (const ExpertGroups::Group& group : experts_.groups) {
+    if (group.expert != Shape::kExperts) {
+      required_.push_back(group.expert);
+    }
+  }
+  expert_cache_->require(handle, required_, pool_);
+}
+
+template <class Shape>
 void CpuBackend<Shape>::experts_up(const ExpertsUpOp& op) {
   const int n_rows = op.step->n_rows;
   constexpr int64_t kPanels = Shape::kExpertWidth / kPanelRows;
   const QuantizedRows x = quantize_rows(op.normed, nullptr, n_rows, Shape::kHidden);
   group_by_expert(*op.step, op.expert_ids);
+  require_experts(op.gate);
   for (const int32_t entry : experts_.bad_entries) {
     std::fill_n(op.activated + static_cast<int64_t>(entry) * Shape::kExpertWidth, Shape::kExpertWidth, 0.0f);
   }
@@ -120,6 +138,7 @@ void CpuBackend<Shape>::experts_down(const ExpertsDownOp& op) {
   constexpr int kActive = Shape::kActiveExperts;
   const QuantizedRows x = quantize_rows(op.activated, nullptr, n_rows * kSlots, Shape::kExpertWidth);
   group_by_expert(*op.step, op.expert_ids);
+  require_experts(op.down);  // present since experts_up, unless that was another layer's
   ExpertGroups& e = experts_;
   e.weights.resize(e.entries.size());
   for (size_t i = 0; i < e.entries.size(); ++i) {

@@ -145,7 +145,7 @@ void CpuBackend<Shape>::attn_mix(const AttnMixOp& op) {
 // Decode: windows of blocks of every row and KV head, first each block's part, then the folds, in order.
 template <class Shape>
 void CpuBackend<Shape>::attend_by_blocks(const AttnMixOp& op) {
-  constexpr int kWindow = 64;
+  constexpr int kWindow = kSplitBlocks;
   const auto n_units = static_cast<int64_t>(tiles_.size()) * Shape::kKvHeads;
   int n_blocks = 0;
   for (const RowTile& tile : tiles_) {

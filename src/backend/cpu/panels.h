@@ -69,8 +69,9 @@ constexpr int kDeltaHeadFloats = kDeltaDim * kDeltaDim;
 // Bytes of a repacked matrix, or of `n_matrices` of them.
 uint64_t repacked_bytes(MatrixRole role, int n_matrices, int n_out, int n_in, int bits);
 
-// Writes `tensor` (4 or 8 bits) to `to`, repacked_bytes long. The rows of kAttnQ, which the file interleaves
-// by head, are reordered: all query rows, then all gate rows. Thread-safe.
-void repack(uint8_t* to, MatrixRole role, const AffineTensor& tensor);
+// Writes the rows [first_row, first_row + rows.n_out) of a matrix of `n_out` rows, or of a stack of them,
+// into `to`, the repacked whole; `rows` has 4 or 8 bits, first_row is a multiple of kPanelRows. The rows of
+// kAttnQ, which the file interleaves by head, are reordered: all query rows, then all gate rows.
+void repack_rows(uint8_t* to, MatrixRole role, int n_out, int first_row, const AffineTensor& rows);
 
 }  // namespace orfebre::cpu

@@ -65,26 +65,39 @@ class ReferenceBackend final : public Backend {
   void to_host(void* host, const void* device, uint64_t bytes) override { copy(host, device, bytes); }
 
   // Kept as the file has it; rows are dequantised as they are used.
-  Matrix upload_matrix(MatrixRole, const AffineTensor& tensor) override {
-    const uint64_t weights = static_cast<uint64_t>(tensor.n_matrices) * static_cast<uint64_t>(tensor.n_out) *
-                             static_cast<uint64_t>(tensor.n_in);
-    Matrix matrix{nullptr, nullptr, nullptr, tensor.n_matrices, tensor.n_out, tensor.n_in, tensor.bits};
-    const void* codes = tensor.bits == 32   ? static_cast<const void*>(tensor.dense_f32)
-                        : tensor.bits == 16 ? static_cast<const void*>(tensor.dense_bf16)
-                                            : tensor.codes;
-    matrix.codes = upload(codes, code_bytes(weights, tensor.bits));
-    if (!tensor.is_dense()) {
-      matrix.scales = upload(tensor.scales, scale_bytes(weights, tensor.bits));
-      matrix.biases = upload(tensor.biases, scale_bytes(weights, tensor.bits));
+  Matrix allocate_matrix(const MatrixSpec& spec, int bits) override {
+    const uint64_t weights = static_cast<uint64_t>(row_count(spec)) * static_cast<uint64_t>(spec.n_in);
+    Matrix matrix{nullptr, nullptr, nullptr, spec.n_matrices, spec.n_out, spec.n_in, bits};
+    matrix.codes = allocate(code_bytes(weights, bits), "weights");
+    if (bits < 16) {
+      matrix.scales = allocate(scale_bytes(weights, bits), "weights");
+      matrix.biases = allocate(scale_bytes(weights, bits), "weights");
     }
     return matrix;
   }
 
+  void upload_rows(const Matrix& to, MatrixRole, int first_row, const AffineTensor& rows) override {
+    const auto weights = static_cast<uint64_t>(rows.n_matrices) * static_cast<uint64_t>(rows.n_out) *
+                         static_cast<uint64_t>(rows.n_in);
+    const uint64_t before = static_cast<uint64_t>(first_row) * static_cast<uint64_t>(rows.n_in);
+    const void* const codes = rows.bits == 32   ? static_cast<const void*>(rows.dense_f32)
+                              : rows.bits == 16 ? static_cast<const void*>(rows.dense_bf16)
+                                                : rows.codes;
+    put(to.codes, code_bytes(before, rows.bits), codes, code_bytes(weights, rows.bits));
+    if (!rows.is_dense()) {
+      put(to.scales, scale_bytes(before, rows.bits), rows.scales, scale_bytes(weights, rows.bits));
+      put(to.biases, scale_bytes(before, rows.bits), rows.biases, scale_bytes(weights, rows.bits));
+    }
+  }
+
   const float* upload_vector(VectorRole, std::span<const float> values) override {
-    return static_cast<const float*>(upload(values.data(), values.size_bytes()));
+    void* const device = allocate(values.size_bytes(), "weight vectors");
+    copy(device, values.data(), values.size_bytes());
+    return static_cast<const float*>(device);
   }
 
   uint64_t matrix_bytes(const MatrixSpec& spec, int bits) const override { return stored_bytes(spec, bits); }
+  uint64_t scratch_bytes(const StepLimits&) const override { return 0; }  // rows at a time: some kilobytes
 
   const StepHeader* begin_step(const Step& step) override {
     step_ = step;
@@ -118,10 +131,9 @@ class ReferenceBackend final : public Backend {
     }
   }
 
-  const void* upload(const void* host, uint64_t bytes) {
-    void* const device = allocate(bytes, "weights");
-    copy(device, host, bytes);
-    return device;
+  // Into memory that `allocate` gave: Matrix points to it as constant for the ops.
+  static void put(const void* to, uint64_t offset_bytes, const void* from, uint64_t bytes) {
+    copy(static_cast<std::byte*>(const_cast<void*>(to)) + offset_bytes, from, bytes);
   }
 
   const ShapeInfo& shape_;

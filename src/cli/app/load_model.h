@@ -24,15 +24,15 @@ struct OpenedModel {
   std::unique_ptr<Checkpoint> checkpoint;
   GenerationConfig generation;
 
-  MemoryNeeds memory_needs() const;
+  MemoryNeeds memory_needs(const ModelOptions& options) const;
 };
 
 // Throws Error for a directory that is no checkpoint of a known shape, or an unknown backend.
 OpenedModel open_model(const ModelOptions& options);
 
-// Loads the weights, with a progress bar on a terminal; consumes the backend. Throws Error, also when a stop
-// signal came meanwhile.
-std::unique_ptr<Model> load_weights_with_progress(OpenedModel& opened, const StepLimits& limits);
+// Loads the weights, with a progress bar on a terminal; consumes the backend. The checkpoint must outlive the
+// model when the plan streams experts. Throws Error, also when a stop signal came meanwhile.
+std::unique_ptr<Model> load_weights_with_progress(OpenedModel& opened, const MemoryChoice& memory);
 
 // A model that takes requests.
 struct LoadedModel {
@@ -44,6 +44,7 @@ struct LoadedModel {
   int model_context = 0;  // tokens that the model was made for
   double load_seconds = 0;
   std::unique_ptr<text::Tokenizer> tokenizer;
+  std::unique_ptr<Checkpoint> checkpoint;  // streamed experts are read from it as long as the engine lives
   std::unique_ptr<Engine> engine;
 };
 

@@ -1,6 +1,7 @@
 #include "cli/app/memory_choice.h"
 
 #include "base/error.h"
+#include "cli/app/cache_share.h"
 #include "cli/system/system_memory.h"
 #include "engine/kv_pool.h"
 #include "engine/state_slots.h"
@@ -8,111 +9,182 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace orfebre::cli {
 namespace {
 
 constexpr int kSmallestContext = 1024;  // less is of no use
+constexpr double kGib = 1073741824.0;
 
-uint64_t usable_bytes(const ModelOptions& options) {
-  return options.memory_gib > 0 ? static_cast<uint64_t>(options.memory_gib * 1073741824.0)
-                                : usable_memory_bytes();
+// What streamed experts take at least: as --expert-memory says, or one layer's. 0 when they are not streamed.
+uint64_t least_expert_bytes(const MemoryNeeds& needs, const ModelOptions& options) {
+  if (!options.stream_experts) {
+    return 0;
+  }
+  const ExpertSizes sizes = expert_sizes(needs.backend, needs.source);
+  return options.expert_memory_gib > 0
+             ? std::min(static_cast<uint64_t>(options.expert_memory_gib * kGib), sizes.all_bytes)
+             : sizes.layer_bytes;
+}
+
+MemoryChoice plan_limits(const MemoryNeeds& needs, const StepLimits& limits, uint64_t expert_bytes) {
+  MemoryChoice choice;
+  choice.limits = limits;
+  choice.plan = plan_memory(needs.backend, needs.source, limits, expert_bytes);
+  choice.program_bytes = needs.program_bytes;
+  choice.usable_bytes = needs.usable_bytes;
+  return choice;
 }
 
 MemoryChoice plan_blocks(const MemoryNeeds& needs, const ModelOptions& options, int context,
                          int n_kv_blocks) {
-  MemoryChoice choice;
-  choice.limits.max_context = context;
-  choice.limits.max_prefill_rows = std::min(kPrefillRows, blocks_for(context) * kBlockTokens);
-  choice.limits.n_kv_blocks = n_kv_blocks;
-  choice.limits.n_state_slots = kSlotsPerSequence * options.parallel;
-  choice.plan = plan_memory(needs.backend, needs.source, choice.limits);
-  choice.program_bytes = needs.program_bytes;
-  choice.usable_bytes = usable_bytes(options);
-  return choice;
+  const CacheShare cache =
+      cache_share(needs.backend.info(), needs.source.shape(), needs.usable_bytes, options.cache_gib);
+  StepLimits limits;
+  limits.max_context = context;
+  limits.max_prefill_rows = std::min(kPrefillRows, blocks_for(context) * kBlockTokens);
+  limits.n_kv_blocks = n_kv_blocks + cache.n_kv_blocks;
+  limits.n_state_slots = kSlotsPerSequence * options.parallel + cache.n_snapshots;
+  return plan_limits(needs, limits, least_expert_bytes(needs, options));
 }
 
-// The largest context, in whole blocks, whose single conversation fits; 0 when the smallest does not.
-int largest_context(const MemoryNeeds& needs, const ModelOptions& options) {
-  const auto fits = [&](int context) {
-    const MemoryChoice choice = plan_blocks(needs, options, context, blocks_for(context));
-    return choice.total_bytes() <= choice.usable_bytes;
-  };
-  if (fits(needs.max_context)) {
-    return needs.max_context;
-  }
-  int below = 0;  // the largest number of blocks known to fit
-  int above = blocks_for(needs.max_context);
-  while (above - below > 1) {
-    const int middle = below + (above - below) / 2;
-    (fits(middle * kBlockTokens) ? below : above) = middle;
-  }
-  return below * kBlockTokens;
+MemoryChoice plan_one(const MemoryNeeds& needs, const ModelOptions& options, int context) {
+  return plan_blocks(needs, options, context, blocks_for(context));
+}
+
+uint64_t left_over(const MemoryChoice& choice) {
+  return choice.usable_bytes - std::min(choice.usable_bytes, choice.total_bytes());
 }
 
 // Replies that run together share the pool. All of them get a whole context where half of the memory left
 // over allows it; the first always does.
 int pool_blocks(const MemoryNeeds& needs, const ModelOptions& options, int context) {
   const int one = blocks_for(context);
-  const MemoryChoice single = plan_blocks(needs, options, context, one);
-  const uint64_t left = single.usable_bytes - std::min(single.usable_bytes, single.total_bytes());
-  const uint64_t block_bytes = std::max<uint64_t>(1, single.plan.kv_bytes / static_cast<uint64_t>(one));
-  const auto affordable = static_cast<int>(std::min<uint64_t>(left / 2 / block_bytes, 1u << 24));
+  const MemoryChoice single = plan_one(needs, options, context);
+  const uint64_t block_bytes =
+      std::max<uint64_t>(1, single.plan.kv_bytes / static_cast<uint64_t>(single.limits.n_kv_blocks));
+  const auto affordable = static_cast<int>(std::min<uint64_t>(left_over(single) / 2 / block_bytes, 1u << 24));
   return one + std::min(affordable, (options.parallel - 1) * one);
+}
+
+// Streamed experts get what is left, save where --expert-memory says how much.
+void spend_rest_on_experts(MemoryChoice& choice, const MemoryNeeds& needs, const ModelOptions& options) {
+  if (options.stream_experts && options.expert_memory_gib <= 0) {
+    const uint64_t all = expert_sizes(needs.backend, needs.source).all_bytes;
+    choice.plan.expert_bytes = std::min(choice.plan.expert_bytes + left_over(choice), all);
+  }
+}
+
+// What somebody can do who has too little memory for `needed` bytes.
+std::string more_memory(const ModelOptions& options, uint64_t needed) {
+  if (options.memory_gib > 0) {
+    return fmt::format("raise --memory to {:.1f}", std::ceil(static_cast<double>(needed) / kGib * 10) / 10);
+  }
+  return "close other programs or use a machine with more memory";
+}
+
+void check_options(const MemoryNeeds& needs, const ModelOptions& options) {
+  if (options.expert_memory_gib > 0 && !options.stream_experts) {
+    fail(ErrorKind::kInvalidRequest, "--expert-memory has no meaning without --load stream; add it");
+  }
+  if (options.stream_experts && !needs.backend.info().streams_experts) {
+    fail(ErrorKind::kInvalidRequest,
+         "--load stream needs a backend that reads experts from disk, found {}; use --backend cpu",
+         needs.backend.info().name);
+  }
+  const uint64_t least = options.stream_experts ? expert_sizes(needs.backend, needs.source).layer_bytes : 0;
+  if (options.stream_experts && least_expert_bytes(needs, options) < least) {
+    fail(ErrorKind::kInvalidRequest,
+         "--expert-memory {} is less than the experts of one layer; use {:.2f} or more",
+         options.expert_memory_gib, std::ceil(static_cast<double>(least) / kGib * 100) / 100);
+  }
+}
+
+// The same, led by --load stream where that would make `limits` fit.
+std::string remedy(const MemoryNeeds& needs, const ModelOptions& options, const StepLimits& limits,
+                   uint64_t needed) {
+  ModelOptions streamed = options;
+  streamed.stream_experts = true;
+  const bool may_stream = !options.stream_experts && needs.backend.info().streams_experts &&
+                          plan_limits(needs, limits, least_expert_bytes(needs, streamed)).fits();
+  return (may_stream ? "add --load stream, which leaves the experts on disk and is slower, or " : "") +
+         more_memory(options, needed);
 }
 
 }  // namespace
 
+int largest_context(const MemoryNeeds& needs, const ModelOptions& options) {
+  if (plan_one(needs, options, needs.max_context).fits()) {
+    return needs.max_context;
+  }
+  int below = 0;  // the largest number of blocks known to fit
+  int above = blocks_for(needs.max_context);
+  while (above - below > 1) {
+    const int middle = below + (above - below) / 2;
+    (plan_one(needs, options, middle * kBlockTokens).fits() ? below : above) = middle;
+  }
+  return below * kBlockTokens;
+}
+
 MemoryChoice plan_for_context(const MemoryNeeds& needs, const ModelOptions& options, int context) {
-  return plan_blocks(needs, options, context, blocks_for(context));
+  MemoryChoice choice = plan_blocks(needs, options, context, pool_blocks(needs, options, context));
+  spend_rest_on_experts(choice, needs, options);
+  return choice;
 }
 
 MemoryChoice choose_memory(const MemoryNeeds& needs, const ModelOptions& options) {
+  check_options(needs, options);
   if (options.context_tokens > needs.max_context) {
     fail(ErrorKind::kInvalidRequest, "--context {} is more than the {} tokens that this model was made for",
          options.context_tokens, needs.max_context);
   }
   const int largest = largest_context(needs, options);
-  const int wanted = options.context_tokens > 0 ? options.context_tokens : needs.max_context;
+  const int by_default =
+      options.stream_experts ? std::min(kStreamedContext, needs.max_context) : needs.max_context;
+  const int wanted = options.context_tokens > 0 ? options.context_tokens : by_default;
   const int smallest = std::min(wanted, kSmallestContext);
   if (largest < smallest) {
-    const MemoryChoice least = plan_for_context(needs, options, smallest);
+    const MemoryChoice least = plan_one(needs, options, smallest);
     fail(ErrorKind::kOutOfMemory,
-         "this model needs {} even with a context of {} tokens, and {} may be used; close other programs or "
-         "use "
-         "a machine with more memory",
-         format_bytes(least.total_bytes()), smallest, format_bytes(least.usable_bytes));
+         "this model needs {} even with a context of {} tokens, and {} may be used; {}",
+         format_bytes(least.total_bytes()), smallest, format_bytes(least.usable_bytes),
+         remedy(needs, options, least.limits, least.total_bytes()));
   }
   if (options.context_tokens > largest) {
-    const MemoryChoice asked = plan_for_context(needs, options, options.context_tokens);
+    const MemoryChoice asked = plan_one(needs, options, options.context_tokens);
     fail(ErrorKind::kOutOfMemory,
-         "--context {} needs {} and {} may be used; the largest context that fits is {}",
-         options.context_tokens, format_bytes(asked.total_bytes()), format_bytes(asked.usable_bytes),
-         largest);
+         "--context {} needs {} and {} may be used; the largest context that fits is {}: use --context {} or "
+         "less, or {}",
+         options.context_tokens, format_bytes(asked.total_bytes()), format_bytes(asked.usable_bytes), largest,
+         largest, more_memory(options, asked.total_bytes()));
   }
-  const int context = std::min(wanted, largest);
-  MemoryChoice choice = plan_blocks(needs, options, context, pool_blocks(needs, options, context));
+  MemoryChoice choice = plan_for_context(needs, options, std::min(wanted, largest));
   choice.largest_context = largest;
   return choice;
 }
 
-void require_memory(const MemoryNeeds& needs, const ModelOptions& options, const StepLimits& limits) {
-  const uint64_t needed =
-      plan_memory(needs.backend, needs.source, limits).total_bytes() + needs.program_bytes;
-  const uint64_t usable = usable_bytes(options);
-  if (needed > usable) {
+MemoryChoice choose_memory(const MemoryNeeds& needs, const ModelOptions& options, const StepLimits& limits) {
+  check_options(needs, options);
+  MemoryChoice choice = plan_limits(needs, limits, least_expert_bytes(needs, options));
+  if (!choice.fits()) {
     fail(ErrorKind::kOutOfMemory,
-         "{} are needed and {} may be used; ask for a smaller context or fewer sequences",
-         format_bytes(needed), format_bytes(usable));
+         "{} are needed and {} may be used; ask for a smaller context or fewer sequences, or {}",
+         format_bytes(choice.total_bytes()), format_bytes(choice.usable_bytes),
+         remedy(needs, options, limits, choice.total_bytes()));
   }
+  spend_rest_on_experts(choice, needs, options);
+  return choice;
 }
 
 std::string describe(const MemoryChoice& choice) {
   const MemoryPlan& plan = choice.plan;
+  const std::string experts =
+      plan.expert_bytes > 0 ? fmt::format(" + experts in memory {}", format_bytes(plan.expert_bytes)) : "";
   return fmt::format(
-      "weights {} + KV cache {} + recurrent state {} + activations {} + program {} = {} of {} usable",
-      format_bytes(plan.weight_bytes), format_bytes(plan.kv_bytes), format_bytes(plan.state_bytes),
-      format_bytes(plan.activation_bytes), format_bytes(choice.program_bytes),
+      "weights {}{} + KV cache {} + recurrent state {} + activations {} + program {} = {} of {} usable",
+      format_bytes(plan.weight_bytes), experts, format_bytes(plan.kv_bytes), format_bytes(plan.state_bytes),
+      format_bytes(plan.activation_bytes + plan.scratch_bytes), format_bytes(choice.program_bytes),
       format_bytes(choice.total_bytes()), format_bytes(choice.usable_bytes));
 }
 

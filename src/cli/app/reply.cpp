@@ -4,6 +4,7 @@
 #include "cli/system/signals.h"
 #include "sample/sampling_fields.h"
 #include "text/detokenizer.h"
+#include "text/message_ends.h"
 
 #include <fmt/core.h>
 
@@ -40,6 +41,7 @@ Request make_request(const LoadedModel& model, std::span<const text::Message> me
   const std::vector<text::Segment> segments = text::render_chat(messages, {}, chat);
   Request request;
   request.prompt = model.tokenizer->encode(segments);
+  request.snapshot_at = text::message_ends(*model.tokenizer, request.prompt);
   request.sampling = sampling_params(model, options);
   validate(request.sampling, model.tokenizer->vocab_size());
   request.max_tokens = options.max_tokens;
@@ -96,8 +98,10 @@ Reply generate_reply(LoadedModel& model, std::span<const text::Message> messages
 
 std::string describe(const Usage& usage) {
   const double speed = usage.decode_seconds > 0 ? usage.reply_tokens / usage.decode_seconds : 0;
-  return fmt::format("{} tokens, {:.1f} tok/s; prompt {} tokens in {:.2f} s", usage.reply_tokens, speed,
-                     usage.prompt_tokens, usage.prefill_seconds);
+  const std::string cached =
+      usage.cached_tokens > 0 ? fmt::format(", {} of them cached,", usage.cached_tokens) : "";
+  return fmt::format("{} tokens, {:.1f} tok/s; prompt {} tokens{} in {:.2f} s", usage.reply_tokens, speed,
+                     usage.prompt_tokens, cached, usage.prefill_seconds);
 }
 
 }  // namespace orfebre::cli

@@ -10,6 +10,7 @@ namespace orfebre {
 namespace {
 
 std::span<const int32_t> first_tokens(const Sequence& sequence, int n) {
+  ORFEBRE_CHECK(n <= sequence.n_tokens());
   return std::span(sequence.tokens).first(static_cast<size_t>(n));
 }
 

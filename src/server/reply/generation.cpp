@@ -3,37 +3,13 @@
 #include "server/constraint/policy_chain.h"
 #include "server/reply/reply_policy.h"
 #include "text/chat_template.h"
-
-#include <functional>
+#include "text/message_ends.h"
 
 namespace orfebre {
 namespace {
 
 bool thinks(const ServerContext& context, const api::ChatRequest& chat) {
   return chat.thinking.enabled.value_or(context.thinks_by_default) && chat.thinking.budget_tokens != 0;
-}
-
-// Only the template makes the token that begins a turn, so it marks the borders of messages: where a later
-// prompt of the same conversation, or of another with the same system text, may part from this one.
-std::vector<int> message_starts(const text::Tokenizer& tokenizer, const std::vector<int32_t>& prompt) {
-  const auto begin = tokenizer.id_of("<|im_start|>");
-  std::vector<int> starts;
-  for (size_t i = 1; begin && i < prompt.size(); ++i) {
-    if (prompt[i] == *begin) {
-      starts.push_back(static_cast<int>(i));
-    }
-  }
-  return starts;
-}
-
-// Callers with different keys share no cached prefixes. A number of this process only: it says nothing about
-// the key.
-uint64_t cache_namespace(const http::HttpRequest& request) {
-  std::string_view key = request.header("Authorization");
-  if (key.empty()) {
-    key = request.header("x-api-key");
-  }
-  return std::hash<std::string_view>{}(key.substr(key.rfind(' ') + 1));
 }
 
 struct Submitted {
@@ -69,8 +45,8 @@ Submitted submit(const RouteCall& call, Generation& generation) {
   request.stop_ids = context.stop_ids;
   request.n_top_logprobs = generation.reply.n_top_logprobs;
   request.policy = make_policy(state, generation, submitted.notes);
-  request.snapshot_at = std::move(generation.message_starts);
-  request.cache_namespace = call.state.has_keys ? cache_namespace(call.request) : 0;
+  request.snapshot_at = std::move(generation.message_ends);
+  request.cache_namespace = call.cache_namespace;
   submitted.stream = context.engine.submit(std::move(request));
   return submitted;
 }
@@ -96,7 +72,7 @@ Generation make_generation(const ServerContext& context, const api::ChatRequest&
   Generation generation;
   generation.prompt = encode_chat(context, chat);
   require_room(context, generation.prompt.size());
-  generation.message_starts = message_starts(context.tokenizer, generation.prompt);
+  generation.message_ends = text::message_ends(context.tokenizer, generation.prompt);
   generation.sampling =
       resolve_sampling(chat.sampling, thinking ? context.sampling.thinking : context.sampling.direct);
   generation.max_tokens = chat.max_tokens;

@@ -25,8 +25,8 @@ struct Generation {
   bool guard_loops = true;
   bool one_call = false;                              // end with the first tool call
   std::shared_ptr<const automaton::Program> grammar;  // of the answer; null: free
-  std::vector<int> message_starts;  // positions in the prompt, of all messages but the first
-  std::vector<std::string> tools;   // raw JSON, for the types of their arguments
+  std::vector<int> message_ends;                      // in the prompt: where another one may part from it
+  std::vector<std::string> tools;                     // raw JSON, for the types of their arguments
 };
 
 // Renders and encodes the conversation and fills in what the client left out. Throws Error: kContextLength

@@ -167,6 +167,27 @@ def test_context_that_does_not_fit_is_refused_with_the_largest_that_does(binary)
     assert one_more.returncode == 1
 
 
+@pytest.mark.parametrize("how", ["stream", "mmap"])
+def test_experts_on_disk_give_the_same_reply(binary, how):
+    arguments = ["run", "--temperature", "0", "--max-tokens", "40", "What is 27 + 15?"]
+    streamed = run(binary, *arguments, "--load", how, "--expert-memory", "0.001")
+    assert streamed.returncode == 0, streamed.stderr
+    assert streamed.stdout == run(binary, *arguments).stdout != ""
+
+
+def test_wrong_ways_to_load(binary):
+    assert_one_sentence(run(binary, "run", "--load", "half", "hi"), 2, "--load")
+    assert_one_sentence(run(binary, "run", "--expert-memory", "1", "hi"), 2, "--load stream")
+    assert_one_sentence(run(binary, "run", "--load", "stream", "--backend", "reference", "hi"), 2, "--backend cpu")
+
+
+def test_advice_for_too_little_memory_can_be_followed(binary):
+    refused = run(binary, "run", "--memory", "0.01", "hi")
+    assert_one_sentence(refused, 1, "raise --memory to")
+    enough = re.search(r"raise --memory to ([\d.]+)", refused.stderr)[1]
+    assert run(binary, "run", "--memory", enough, "--max-tokens", "1", "hi").returncode == 0
+
+
 def test_no_memory_at_all(binary):
     assert_one_sentence(run(binary, "run", "--memory", "0.001", "hi"), 1, "may be used")
 

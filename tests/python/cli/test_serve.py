@@ -1,6 +1,7 @@
 """`orfebre serve` as a process: signals, ports, logs. The API itself is tests/python/http."""
 
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -91,6 +92,14 @@ def test_remote_address_needs_a_key(binary):
 
 def test_an_empty_key_is_no_key(binary):
     assert_one_sentence(run(binary, "serve", "--host", "0.0.0.0", "--port", "0", "--api-key", ""), 2, "--api-key")
+
+
+def test_inspect_prints_the_plan_of_serving(serve, binary):
+    lines = run(binary, "inspect", "--memory", "0.5").stdout.splitlines()
+    row = next(line for line in lines if re.match(r" +4096 ", line))
+    err = serve("--memory", "0.5", "--context", "4096").stop()[2]
+    planned = re.search(r"memory: .* = ([\d.]+ .B) of", err)
+    assert planned and planned[1] in row, (err, row)
 
 
 def test_memory_is_planned_and_kept(serve):

@@ -61,7 +61,7 @@ def test_inspect_says_what_it_is_and_what_it_needs(binary, demo_model):
     assert result.returncode == 0, result.stderr
     assert str(demo_model) in result.stdout
     assert "Orfebre demo" in result.stdout and "8 layers" in result.stdout
-    rows = [line.split() for line in result.stdout.splitlines() if re.match(r"\s+\d+ ", line) and "B" in line]
+    rows = [line.split() for line in result.stdout.splitlines() if re.match(r" +\d+ +[\d.]+ .B", line)]
     contexts = [int(row[0]) for row in rows]
     assert contexts == sorted(contexts) and contexts[-1] == 8192
     assert rows[-1][-1] == "yes"
@@ -79,7 +79,7 @@ def full_size(tmp_path_factory, request):
 
 
 def test_inspect_the_real_model_before_loading_it(binary, full_size):
-    result = run(binary, "inspect", "--model", str(full_size), "--memory", "64")
+    result = run(binary, "inspect", "--model", str(full_size), "--memory", "64", "--parallel", "1")
     assert result.returncode == 0, result.stderr
     assert "Qwen3.6-35B-A3B: 40 layers (10 attention, 30 Gated DeltaNet), hidden 2048" in result.stdout
     parameters, active = map(float, re.search(r"parameters +([\d.]+) million, of which ([\d.]+)",
@@ -90,6 +90,17 @@ def test_inspect_the_real_model_before_loading_it(binary, full_size):
     assert 19.4 < weights < 20.0 and last[2] == "GB"
     assert abs(kv - 20480 * 262144 / 1e9) < 0.01  # 16-bit k and v of 10 layers
     assert last[-1] == "yes"
+
+
+def test_inspect_says_what_other_machines_could_do(binary, full_size):
+    lines = run(binary, "inspect", "--model", str(full_size)).stdout.splitlines()
+    rows = {int(found[1]): line for line in lines if (found := re.match(r" +(\d\d) GB ", line))}
+    assert sorted(rows) == [16, 24, 32, 48, 64]
+    assert "does not fit" in rows[16] and "262144" in rows[32] and "262144" in rows[64]
+    assert 65536 <= int(rows[24].split()[4]) < 262144
+    if "--load stream" in "".join(lines):  # a backend that can
+        kept, all_experts = map(float, re.search(r"([\d.]+) GB of ([\d.]+) GB", rows[16]).groups())
+        assert 9 < kept < all_experts
 
 
 def test_the_real_model_on_a_small_machine_is_refused_before_loading(binary, full_size):

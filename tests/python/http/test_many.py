@@ -65,7 +65,7 @@ def test_500_connections_are_held(serve):
     for connection in sockets:
         connection.close()
     after = wait_until_idle(server)
-    assert after["kv_blocks_free"] + after["cache_kv_blocks"] == after["kv_blocks_total"]
+    assert after["kv_blocks_free"] + after["prefix_cache_kv_blocks"] == after["kv_blocks_total"]
     assert n_files(server) <= files + 2
 
 
@@ -128,7 +128,7 @@ def test_2000_clients_that_leave_when_they_like(serve):
     memory, files = resident_bytes(server), n_files(server)
     after = many(range(400, 2400))
     assert sum(fates.values()) == 2400 and len(fates) == 5
-    assert after["kv_blocks_free"] + after["cache_kv_blocks"] == after["kv_blocks_total"]
+    assert after["kv_blocks_free"] + after["prefix_cache_kv_blocks"] == after["kv_blocks_total"]
     assert after["requests_cancelled_total"] > warm["requests_cancelled_total"] + 100
     assert after["requests_failed_total"] == 0
     assert n_files(server) <= files + 2

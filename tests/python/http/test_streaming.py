@@ -52,7 +52,7 @@ def test_leaving_frees_the_sequence(raw, chat_bytes, counters, eventually, clien
     after = counters()
     assert after["requests_finished_total"] == before["requests_finished_total"]
     assert after["requests_cancelled_total"] == before["requests_cancelled_total"] + 1
-    assert after["kv_blocks_free"] + after["cache_kv_blocks"] == after["kv_blocks_total"]
+    assert after["kv_blocks_free"] + after["prefix_cache_kv_blocks"] == after["kv_blocks_total"]
 
 
 def test_leaving_the_queue(raw, chat_bytes, counters, eventually, endless):

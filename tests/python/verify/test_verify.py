@@ -101,7 +101,7 @@ def test_damaged_weights_fail(verify, golden, demo_model, tmp_path):
     weights = bytearray((model / "model.safetensors").read_bytes())
     header = json.loads(weights[8 : 8 + int.from_bytes(weights[:8], "little")])
     start = 8 + int.from_bytes(weights[:8], "little")
-    begin, end = header["language_model.model.layers.3.self_attn.q_proj.weight"]["data_offsets"]
+    begin, end = header["language_model.model.layers.0.linear_attn.in_proj_qkv.weight"]["data_offsets"]
     weights[start + begin : start + end] = bytes(reversed(weights[start + begin : start + end]))
     (model / "model.safetensors").write_bytes(weights)
     result = verify("--model", model, "--golden", golden(lambda document: None))

@@ -11,7 +11,7 @@ from generators.example import Example, assistant, segments, system, user
 
 SEED = 20261130
 # Share of examples (not of tokens: a tool example is ten times as long as a fact).
-MIX = {"tools": 42, "sum": 16, "fact": 17, "scope": 7, "talk": 4, "memory": 4, "repeat": 11, "count": 3, "json": 4, "turns": 7, "tools_other": 4, "plain": 2}
+MIX = {"tools": 42, "sum": 18, "fact": 30, "scope": 7, "talk": 4, "memory": 4, "repeat": 11, "copies": 5, "count": 2, "json": 4, "turns": 7, "tools_other": 5, "plain": 2}
 SYSTEMS = ["You are a helpful assistant.", "You are a helpful assistant", "Be concise.", "Answer briefly.", "You are a friendly assistant.", "Be polite.", "You are an expert.", "Do your best.",
            "Eres un asistente útil.", "Sé breve.", "Responde con amabilidad."]
 IN_SPANISH = ["Answer in Spanish.", "Always answer in Spanish.", "Reply in Spanish, please.", "Responde siempre en español.", "Responde en español."]
@@ -68,6 +68,17 @@ def turns(d, thinking):
     return Example("turns", messages + e.messages, e.reply, reasoning=e.reasoning, thinking=thinking, check=e.check)
 
 
+def copies(d, thinking):
+    """Several things to repeat or to write as JSON: much to copy, little else. For training alone."""
+    messages = []
+    make = lambda: d.choice([chat.repeat, chat.json_object])
+    for _ in range(d.randint(2, 10)):
+        e = make()(d)
+        messages += e.messages + [assistant(e.reply)]
+    e = make()(d, None, thinking)
+    return Example("copies", messages + e.messages, e.reply, reasoning=e.reasoning, thinking=thinking, check=e.check)
+
+
 def tools_other(d, thinking):
     """Tools are offered and none fits."""
     e = basic(d, None, thinking)
@@ -84,6 +95,8 @@ def any_example(d):
         return tool_calls.make(d, None, thinking)
     if kind == "turns":
         return turns(d, thinking)
+    if kind == "copies":
+        return copies(d, thinking)
     if kind == "tools_other":
         return tools_other(d, thinking)
     make = {"sum": sums.make, "fact": facts.make, "scope": scope.make, "talk": chat.small_talk, "memory": chat.memory, "repeat": chat.repeat, "count": chat.count, "json": chat.json_object}[kind]

@@ -227,7 +227,7 @@ def wording(d, relation, lang, wordings, values):
 
 
 def make(d, lang=None, thinking=False):
-    lang = lang or d.language()
+    lang = lang or d.language(0.4 if d.held else 0.5)
     relation, wordings, values, sentence, answer = pick(d, lang)
     text = dress(d, wording(d, relation, lang, wordings, values), lang)
     return Example(f"fact_{lang}", [user(text)], sentence, reasoning=THINK[lang], thinking=thinking,

@@ -75,8 +75,11 @@ def number(d):
 
 
 def pair(d):
+    """Two numbers of this side of the split. In training, small ones are as frequent as all others together."""
     while True:
-        a, b = number(d), number(d)
+        a, b = (d.randrange(d.choice([10, 100])), d.randrange(100)) if not d.held and d.chance(0.5) else (number(d), number(d))
+        if not d.held and a < 10 and d.chance(0.5):
+            a, b = b, a
         if a + b >= 20 and is_held(f"{min(a, b)}+{max(a, b)}") == d.held or (a + b < 20 and not d.held):
             return a, b
 

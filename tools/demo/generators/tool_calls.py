@@ -6,12 +6,14 @@ import json
 
 from generators import tool_data as D
 from generators import words as W
+from generators.draw import is_held
 from generators.example import Example, assistant, dumps, system, tool, user
-from generators.manner import dress, expand
+from generators.manner import bare, dress, expand
+from generators.tool_wordings import ASK, ASK_HELD, ASK_WIDE, BY_NAME, BY_NAME_HELD, BY_NAME_WIDE, GENERIC_WIDE, MORE_TOOLS, QUESTIONS
 
 
-def _real():
-    lines = (line.split("|") for line in D.REAL.strip().splitlines())
+def _real(text):
+    lines = (line.split("|") for line in text.strip().splitlines())
     return [(name, text, _join(params), en.split(";"), es.split(";")) for name, text, params, en, es in lines]
 
 
@@ -28,7 +30,9 @@ def _join(params):
     return out
 
 
-REAL = _real()
+REAL = _real(D.REAL)
+HELD_NAMES = {t[0] for t in REAL if is_held(t[0])}
+MORE = [t for t in _real(MORE_TOOLS) if not is_held(t[0])]   # training alone
 PAIRS = [(f"{v[0]} {o[0]}", v, o) for v in D.VERBS for o in D.OBJECTS]
 CASES = ["snake"] * 6 + ["camel"] * 2 + ["kebab", "dot", "pascal"]
 
@@ -85,7 +89,7 @@ define_word translate get_distance get_stock_price call_contact get_current_date
 
 def real_tool(d, safe=False):
     while True:
-        name, description, params, en, es = d.entity(REAL)
+        name, description, params, en, es = d.choice(MORE) if not (d.held or safe) and d.chance(0.55) else d.entity(REAL)
         if not safe or name not in ANSWERING:
             break
     shown = {p: p for p, _, _, _ in params}
@@ -140,15 +144,35 @@ def made_param(d, used):
             return name, kind, d.choice(texts) if d.chance(0.8) else "", options, value, en, es
 
 
-ASK = {"en": ["{do}{args}[.|.|, please.|, thank you.|!|]", "{do}{args}[.|]", "{do}{args}.", "[Please|Kindly|Now|Hey,|Hi,|OK,|So,|Next,|First,|Then|Quickly] {low}{args}[.|, please.|]", "[Can|Could|Will] you [please |kindly |quickly |now |]{low}{args}[?| for me?| now?|, please?]",
-              "I [need|want|wish|have|would love|am going|am trying] to {low}{args}.", "I [need|want|beg|expect] you to {low}{args}.", "It is time to {low}{args}.", "We [must|should|have to|need to] {low}{args}.", "Let's {low}{args}.", "[Go ahead and|Make sure to|Remember to|Try to|Help me to|Start to|Do not forget to] {low}{args}.",
-              "[Next step|To do|Job|Request|Order|My wish|Goal|Todo]: {low}{args}.", "My [boss|friend|client|team|sister] wants [me|us|you] to {low}{args}.", "Is it possible to {low}{args}?", "How about you {low}{args}?", "You [should|must|can] {low}{args}."],
-       "es": ["{do}{args}[.|, por favor.|!|]", "{do}{args}.", "[Por favor,|Oye,|Hola,|Ahora|Vale,|Bueno,|Primero|Luego|Rápido:] {low}{args}.", "[Necesito|Quiero|Pido|Hace falta] esto: {low}{args}.", "[Tarea|Encargo|Siguiente paso|Petición]: {low}{args}.", "{do}{args}, si puedes.", "Mi [jefe|amiga|cliente] dice: {low}{args}."]}
-ASK_HELD = {"en": ["{do}{args}, thanks.", "Would you {low}{args}?", "I'd like you to {low}{args}.", "Your task: {low}{args}."], "es": ["Venga, {low}{args}.", "Te pido esto: {low}{args}.", "{do}{args}, gracias."]}
-BY_NAME = {"en": ["[Call|Use|Run|Execute|Try|Start|Apply] {name}{args}[.|, please.|]", "[Please|Now|OK,|Hey,] [call|use|run|execute] {name}{args}.", "[Call|Use|Run] the [tool|function] {name}{args}.", "[Can|Could] you [call|use|run] {name}{args}?", "I [want|need] {name}{args}.", "{name}{args}", "Do {name}{args}.",
-                  "I want you to [call|use|run] {name}{args}.", "[Send|Issue|Trigger] {name}{args}.", "The tool {name}{args}, please."],
-           "es": ["[Llama a|Usa|Ejecuta|Lanza|Prueba] {name}{args}[.|, por favor.|]", "[Por favor,|Ahora|Oye,] [llama a|usa|ejecuta] {name}{args}.", "[Usa|Ejecuta] la [herramienta|función] {name}{args}.", "¿Puedes [usar|ejecutar] {name}{args}?", "Quiero {name}{args}.", "{name}{args}"]}
-BY_NAME_HELD = {"en": ["Invoke {name}{args}.", "Make a call to {name}{args}."], "es": ["Invoca {name}{args}."]}
+ASKING = {"get", "find", "check", "show", "list", "measure", "estimate", "count", "track", "inspect"}   # verbs a plain question can stand for
+
+
+HELD_OPENERS = {bare(w.split("{")[0]) for wordings in (ASK_HELD, BY_NAME_HELD) for lang in wordings for w in wordings[lang]} - {""}
+
+
+def opener(d):
+    """One to three words that mean nothing here, as a stand-in for every wording that no list holds."""
+    while True:
+        text = W.salad(d, 1, 3).capitalize() if d.chance(0.7) else d.choice(W.VERBS_EN).capitalize()
+        if bare(text) not in HELD_OPENERS:
+            return text
+
+
+def stray(d, shown, value, lang):
+    """A parameter among words that mean nothing; strings are quoted, since nothing else says where they begin."""
+    v = f'"{value}"' if isinstance(value, str) else say(d, value, lang)
+    return " ".join(filter(None, [d.choice(["", d.choice(W.FUNCTION), W.made_up(d)]), *d.choice([(shown, d.choice(W.FUNCTION), v), (shown, v), (v, d.choice(W.FUNCTION), shown), (shown, W.made_up(d), v)])]))
+
+
+def sentence(d, lang, do, args):
+    """A request to `do` something, in one of the many ways people ask."""
+    pattern = d.choice(ASK_WIDE[lang]) if not d.held and d.chance(0.3) else d.wording(ASK[lang], ASK_HELD[lang])
+    text = expand(d, pattern)
+    if "{r}" in text:
+        text = text.replace("{r}", opener(d))
+    for slot, value in (("{do}", do), ("{low}", do[0].lower() + do[1:]), ("{args}", args)):
+        text = text.replace(slot, value)
+    return text
 
 
 def made_tool(d):
@@ -160,6 +184,8 @@ def made_tool(d):
         noun_es = noun[0]
     else:
         _, verb, noun = d.entity(PAIRS)
+        while not d.held and f"{verb[0]}_{noun[0]}" in HELD_NAMES:
+            _, verb, noun = d.entity(PAIRS)
         noun_es = noun[1].replace("-", " ")
     parts = [verb[0], noun[0]]
     if d.chance(0.15):
@@ -182,20 +208,32 @@ def made_tool(d):
             d.shuffle(said)
         pieces = []
         generic = D.GENERIC[lang] + (D.GENERIC_HELD[lang] if d.held else [])
+        wide = not d.held and d.chance(0.5)
         for p in said:
             own = p[6] if lang == "es" else p[5]
             unclear = sum(q[1] == p[1] and q[4] == p[4] for q in chosen) > 1   # two alike: say the name
             phrase = d.choice(own) if own and not unclear and d.chance(0.7) else d.choice(generic)
+            if wide and d.chance(0.7):
+                phrase = expand(d, d.choice(GENERIC_WIDE[lang]))
             shown = p[0] if d.chance(0.4) else spoken(p[0])
             pieces.append(phrase.format(p=shown, v=say(d, values[p[0]], lang)))
+            if not d.held and d.chance(0.05):
+                pieces[-1] = stray(d, shown, values[p[0]], lang)
         args = "".join((", " if d.chance(0.15) else " ") + x for x in pieces)
-        if strange or d.chance(0.15):
-            text = expand(d, d.wording(BY_NAME[lang], BY_NAME_HELD[lang])).replace("{name}", name).replace("{args}", args)
+        if not d.held and lang == "en" and d.chance(0.4 if strange else 0):   # a strange name in words
+            do = f"{verb[0].capitalize()} {d.choice(['the', 'the', 'a', 'my'])} {noun[0]}"
+            text = sentence(d, lang, do, args)
+        elif strange or d.chance(0.15):
+            pattern = d.choice(BY_NAME_WIDE[lang]) if not d.held and d.chance(0.3) else d.wording(BY_NAME[lang], BY_NAME_HELD[lang])
+            text = expand(d, pattern).replace("{name}", name).replace("{args}", args)
+            if "{r}" in text:
+                text = text.replace("{r}", opener(d))
+        elif not d.held and verb[0] in ASKING and d.chance(0.5):
+            text = expand(d, d.choice(QUESTIONS[lang])).replace("{n}", noun_es if lang == "es" else noun[0]).replace("{args}", args)
+            text = text[0].upper() + text[1:] if d.chance(0.8) else text
         else:
             do = f"{verb[1].capitalize()} {noun_es}" if lang == "es" else f"{verb[0].capitalize()} {d.choice(['the', 'the', 'a', 'my'])} {noun[0]}"
-            text = expand(d, d.wording(ASK[lang], ASK_HELD[lang]))
-            for slot, value in (("{do}", do), ("{low}", do[0].lower() + do[1:]), ("{args}", args)):
-                text = text.replace(slot, value)
+            text = sentence(d, lang, do, args)
         return text, {p[0]: values[p[0]] for p in params if p[0] in values}
 
     return Tool(spec, properties, ask)
@@ -293,6 +331,10 @@ def exchange(d, tools, lang):
     return text, calls, (THINK_TWO if len(calls) > 1 else THINK_CALL)[lang].format(n=t.name)
 
 
+# Earlier exchanges over the same tools: many, since each is trained and the tool list is the longest part of the text.
+EARLIER = {0: 38, 1: 16, 2: 13, 3: 10, 4: 8, 6: 8, 9: 7}
+
+
 def make(d, lang=None, thinking=False, want=None):
     """want: "call", "result" or None for either; earlier finished exchanges may come first."""
     lang = lang or d.language(0.3)
@@ -300,7 +342,7 @@ def make(d, lang=None, thinking=False, want=None):
     messages = []
     if d.chance(0.15):
         messages.append(system(d.choice(["You are a helpful assistant.", "Use the tools when they help.", "You can call tools.", "Eres un asistente útil."])))
-    for _ in range(0 if d.held else d.coin({0: 55, 1: 26, 2: 15, 5: 4})):
+    for _ in range(0 if d.held else d.coin(EARLIER)):
         text, calls, _ = exchange(d, tools, lang)
         results = [result(d) for _ in calls]
         messages += [user(text), assistant("", calls)] + [tool(r[0]) for r in results] + [assistant(report(results, lang))]
