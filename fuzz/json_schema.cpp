@@ -28,14 +28,16 @@ void walk(const std::shared_ptr<const automaton::Program>& program, std::string_
   static const auto vocabulary = byte_vocabulary();
   mask::Matcher matcher(program, vocabulary);
   std::string text;
-  for (const char choice : choices.substr(0, 300)) {
+  for (const char choice : choices.substr(0, 64)) {
     std::vector<uint32_t> words(8, 0);
     matcher.fill_mask(words);
     std::string allowed;
     for (int b = 0; b < 256; ++b) {
       const auto c = static_cast<char>(b);
       const bool bit = (words[static_cast<size_t>(b) / 32] >> (b % 32) & 1) != 0;
-      ORFEBRE_CHECK(bit == matcher.takes(std::string_view(&c, 1)));
+      // Every eighth byte, others at the next place: asking for all is most of the work.
+      const bool is_asked = b % 8 == static_cast<int>(text.size() % 8);
+      ORFEBRE_CHECK(!is_asked || bit == matcher.takes(std::string_view(&c, 1)));
       if (bit) {
         allowed += c;
       }

@@ -23,10 +23,13 @@ FUZZ = ROOT / "fuzz"
 JOBS = 2
 # Longer inputs find no more, only later. A config alone is long; decisions make much text each.
 LONGEST_INPUT_BYTES = 1024
-LONGEST_INPUT_BYTES_OF = {"model_config": 3072, "chat_template": 192, "reply_parser": 512, "streamed_text": 256}
+LONGEST_INPUT_BYTES_OF = {"model_config": 3072, "chat_template": 192, "json_schema": 512, "reply_parser": 512,
+                          "streamed_text": 256}
+# Of a number of inputs for each target, the part for those that compile much from every input.
+PART_OF_RUNS = {"json_schema": 0.1}
 # Targets whose inputs are JSON share a dictionary.
-JSON_TARGETS = {"chat_request", "model_config", "other_requests", "python_json", "safetensors_file", "safetensors_index",
-                "tokenizer_file"}
+JSON_TARGETS = {"chat_request", "json_schema", "model_config", "other_requests", "python_json", "safetensors_file",
+                "safetensors_index", "tokenizer_file"}
 # Little memory for freed blocks: targets make many small ones, and use after free shows at once or never.
 SANITIZER_OPTIONS = {"ASAN_OPTIONS": "quarantine_size_mb=16:malloc_context_size=8",
                      "UBSAN_OPTIONS": "print_stacktrace=1"}
@@ -97,12 +100,15 @@ def run_target(build: Path, target: str, limit: list[str], seed: int, scratch: P
 def run_all(build: Path, targets: list[str], seconds: int, runs: int, seed: int, jobs: int = JOBS):
     """Yields an Outcome for each target as it ends. `runs` inputs a target, or with 0 `seconds` in all."""
     share = max(1, round(seconds / len(targets)))
-    limit = [f"-runs={runs}"] if runs else [f"-max_total_time={share}"]
+
+    def limit(target: str) -> list[str]:
+        return [f"-runs={round(runs * PART_OF_RUNS.get(target, 1))}"] if runs else [f"-max_total_time={share}"]
+
     timeout = 4 * 3600 if runs else share + 300
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(prefix="orfebre-fuzz-", dir=memory if os.access(memory, os.W_OK) else None) as scratch:
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            jobs = [pool.submit(run_target, build, target, limit, seed, Path(scratch), timeout) for target in targets]
+            jobs = [pool.submit(run_target, build, target, limit(target), seed, Path(scratch), timeout) for target in targets]
             for job in concurrent.futures.as_completed(jobs):
                 yield job.result()
 

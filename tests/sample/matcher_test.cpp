@@ -2,6 +2,7 @@
 #include "sample/mask/matcher.h"
 #include "sample/schema/compile.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -152,6 +153,48 @@ TEST(Matcher, MasksAllowWhatTheGrammarDoes) {
   EXPECT_GT(n_places, 500);
   EXPECT_GT(n_allowed, 50'000);
   EXPECT_GT(n_ends, 5);
+}
+
+// Hundreds of patterns at once, each with many states: a mask may then allow less, but never nothing.
+TEST(Matcher, WorkOfAMaskIsBounded) {
+  std::mt19937 random(9);
+  std::set<std::string> distinct;
+  for (int b = 0; b < 256; ++b) {
+    distinct.insert(std::string(1, static_cast<char>(b)));
+  }
+  while (distinct.size() < 8'000) {
+    std::string token;
+    for (size_t n = 2 + random() % 6; n > 0; --n) {
+      token += "abcdefgh"[random() % 8];
+    }
+    distinct.insert(token);
+  }
+  const std::vector<std::string> tokens(distinct.begin(), distinct.end());
+  const std::vector<std::string_view> views(tokens.begin(), tokens.end());
+  std::string branches;
+  for (int i = 0; i < 200; ++i) {
+    branches += fmt::format("{}{{\"type\":\"string\",\"pattern\":\"^([a-h]{{{}}}x?)*[{}]\"}}",
+                            i == 0 ? "" : ",", i % 17 + 2, "abcdefgh"[i % 8]);
+  }
+  AnswerForm form;
+  form.schema = parse_python_json("{\"anyOf\":[" + branches + "]}", "schema");
+  const auto vocabulary = std::make_shared<Vocabulary>(views);
+  Matcher matcher(schema::compile_answer(form), vocabulary);
+  ASSERT_TRUE(matcher.advance("\""));
+  for (int step = 0; step < 4; ++step) {
+    std::vector<uint32_t> words(vocabulary->mask_words(), 0);
+    matcher.fill_mask(words);
+    ASSERT_LT(matcher.n_configs(), Matcher::kMaxConfigs + Matcher::kMaxMaskWork / 16 + 1000);
+    std::vector<std::string> allowed;
+    for (size_t id = 0; id < tokens.size(); ++id) {
+      if ((words[id / 32] >> (id % 32) & 1) != 0) {
+        allowed.push_back(tokens[id]);
+        ASSERT_TRUE(matcher.takes(tokens[id]));
+      }
+    }
+    ASSERT_GE(allowed.size(), 9U);
+    ASSERT_TRUE(matcher.advance(allowed[random() % allowed.size()]));
+  }
 }
 
 TEST(Matcher, TextInACallCannotCloseTheCall) {

@@ -5,6 +5,8 @@
 #include "cli/system/signals.h"
 #include "engine/scheduler.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <random>
 
@@ -93,7 +95,7 @@ void measure_savings(CacheBench& bench, int prompt_tokens, CacheBenchReport& rep
   for (int turn = 1; turn <= kTurns; ++turn) {
     const Answer answer = bench.ask(scheduler, prompt, {n_known}, kReplyTokens);
     report.rows.push_back(
-        row_of("turn " + std::to_string(turn), prompt, static_cast<int>(prompt.size()) - n_known, answer));
+        row_of(fmt::format("turn {}", turn), prompt, static_cast<int>(prompt.size()) - n_known, answer));
     prompt = joined(prompt, answer.reply);
     n_known = static_cast<int>(prompt.size());
     prompt = joined(prompt, bench.words(kMessageTokens));

@@ -78,7 +78,7 @@ uint64_t left_in_group(const std::string& folder, const GroupFiles& files) {
 uint64_t left_in_groups(const std::string& root, std::string path, const GroupFiles& files) {
   const std::string mount = root + files.mount;
   uint64_t least = left_in_group(mount, files);
-  while (path.size() > 1) {
+  while (path.size() > 1 && path.front() == '/') {
     least = std::min(least, left_in_group(mount + path, files));
     path.resize(path.find_last_of('/'));
   }
@@ -97,7 +97,7 @@ uint64_t group_available_bytes(const std::string& root) {
     if (second == std::string::npos) {
       continue;
     }
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const std::string controllers = fmt::format(",{},", line.substr(first + 1, second - first - 1));
     const std::string path = line.substr(second + 1);
     if (controllers == ",,") {
       least = std::min(least, left_in_groups(root, path, kVersion2));

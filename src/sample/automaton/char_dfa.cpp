@@ -227,7 +227,7 @@ CharDfa complement(const CharDfa& dfa) {
 // Moore's refinement: states stay together while no character tells them apart. Long chains need many rounds;
 // beyond kMaxSignatures they stay as they are, since fewer states are only a gain of speed.
 CharDfa reduced(const CharDfa& dfa) {
-  const CharDfa lean = trimmed(dfa);
+  CharDfa lean = trimmed(dfa);
   const size_t n_states = lean.states.size();
   std::vector<int32_t> group(n_states);
   for (size_t s = 0; s < n_states; ++s) {

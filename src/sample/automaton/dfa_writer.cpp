@@ -148,7 +148,7 @@ void DfaWriter::write_escapes(StateId from, const Edges& edges) {
   bool any = false;
   for (const auto& [letter, character] : kShort) {
     if (const int32_t target = target_of(edges, character); target >= 0) {
-      const auto c = static_cast<uint32_t>(letter);
+      const uint32_t c = static_cast<unsigned char>(letter);
       builder_.add_edge(escape, c, c, state_of(target), count());
       any = true;
     }
@@ -297,8 +297,41 @@ std::vector<uint8_t> DfaWriter::plain_depths() const {
   return depth;
 }
 
+// For each state, how many plain characters it can take at most, -1 for any number. From the states that take
+// none backwards; what lies on a circle, or leads to one, is never reached.
+std::vector<int32_t> DfaWriter::longest_plain() const {
+  const size_t n = dfa_.states.size();
+  std::vector<int32_t> longest(n, 0);
+  std::vector<std::vector<size_t>> sources(n);
+  std::vector<size_t> n_open(n, 0), queue;
+  for (size_t i = 0; i < n; ++i) {
+    std::vector<int32_t> targets;
+    cover(dfa_.states[i].edges, plain_characters(), targets);
+    n_open[i] = targets.size();
+    for (const int32_t target : targets) {
+      sources[static_cast<size_t>(target)].push_back(i);
+    }
+    if (targets.empty()) {
+      queue.push_back(i);
+    }
+  }
+  for (size_t next = 0; next < queue.size(); ++next) {
+    for (const size_t source : sources[queue[next]]) {
+      longest[source] = std::max(longest[source], longest[queue[next]] + 1);
+      if (--n_open[source] == 0) {
+        queue.push_back(source);
+      }
+    }
+  }
+  for (size_t i = 0; i < n; ++i) {
+    longest[i] = n_open[i] > 0 ? -1 : longest[i];
+  }
+  return longest;
+}
+
 void DfaWriter::set_tolerances() {
   const std::vector<uint8_t> plain = plain_depths();
+  const std::vector<int32_t> longest = longest_plain();
   const bool is_json = writing_ == Writing::kJson;
   const std::vector<bool> closed = closed_under_all_but(is_json ? kNoException : '<');
   for (size_t i = 0; i < dfa_.states.size(); ++i) {
@@ -307,7 +340,7 @@ void DfaWriter::set_tolerances() {
     // Any escape is written for states with a single target only.
     tolerance.json = is_json && closed[i] && only_target(i) == static_cast<int32_t>(i);
     tolerance.text = !is_json && closed[i];
-    tolerance.only_count = counted_ && only_target(i) == static_cast<int32_t>(i);
+    tolerance.exact = counted_ ? only_target(i) == static_cast<int32_t>(i) : longest[i] == plain[i];
   }
 }
 

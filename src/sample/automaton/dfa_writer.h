@@ -34,6 +34,7 @@ class DfaWriter {
   void hex_edge(StateId from, uint32_t low, uint32_t high, StateId to, Action action = Action::kNone);
   void set_tolerances();
   std::vector<uint8_t> plain_depths() const;
+  std::vector<int32_t> longest_plain() const;
   // The one state to which every character leads, or -1.
   int32_t only_target(size_t index) const;
   // The states that stay in the set whatever character but `exception` comes (greatest such set).

@@ -43,10 +43,10 @@ inline constexpr uint8_t kAnyPlain = 255;
 
 // What a state is known to accept, whatever the details: whole sets of tokens are then allowed at once.
 struct Tolerance {
-  uint8_t plain = 0;  // every text of so many plain characters keeps the rule alive; kAnyPlain: any number
-  bool json = false;  // so does every text without an unescaped quote that may stand in a JSON string
-  bool text = false;  // so does every UTF-8 text without '<'
-  bool only_count = false;  // plain text ends the rule by its counter alone
+  uint8_t plain = 0;   // every text of so many plain characters keeps the rule alive; kAnyPlain: any number
+  bool json = false;   // so does every text without an unescaped quote that may stand in a JSON string
+  bool text = false;   // so does every UTF-8 text without '<'
+  bool exact = false;  // no longer plain text does; of a rule that counts: the counter alone ends it
 };
 
 struct State {

@@ -1,7 +1,6 @@
 #include "sample/mask/matcher.h"
 
 #include <algorithm>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -123,15 +122,48 @@ Matcher::ConfigId Matcher::intern(std::vector<Thread> threads, bool accepts) {
   return id;
 }
 
+void Matcher::Seen::clear() {
+  constexpr size_t kSlots = 16'384;
+  static_assert(kSlots >= 8 * kMaxThreads);
+  if (slots.empty()) {
+    slots.resize(kSlots);
+    stamps.assign(kSlots, 0);
+  }
+  if (++stamp == 0) {
+    std::fill(stamps.begin(), stamps.end(), 0);
+    stamp = 1;
+  }
+  count = 0;
+}
+
+bool Matcher::Seen::insert(const Thread& thread) {
+  const size_t mask = slots.size() - 1;
+  const size_t hash = mix(mix(mix(3, thread.state), static_cast<size_t>(thread.counter)), thread.stack);
+  for (size_t at = (hash >> 20) & mask;; at = (at + 1) & mask) {
+    if (stamps[at] != stamp) {
+      if (count >= 4 * kMaxThreads) {
+        return false;
+      }
+      stamps[at] = stamp;
+      slots[at] = thread;
+      ++count;
+      return true;
+    }
+    if (slots[at] == thread) {
+      return false;
+    }
+  }
+}
+
 // Follows calls and ends of rules until every thread stands before a symbol.
 Matcher::ConfigId Matcher::close(std::vector<Thread> queue) {
-  std::set<Thread> seen;
+  seen_.clear();
   std::vector<Thread> threads;
   bool accepts = false;
   while (!queue.empty()) {
     const Thread thread = queue.back();
     queue.pop_back();
-    if (seen.size() >= 4 * kMaxThreads || !seen.insert(thread).second) {
+    if (!seen_.insert(thread)) {
       continue;
     }
     const State& state = program_->states[thread.state];
@@ -162,6 +194,7 @@ Matcher::ConfigId Matcher::close(std::vector<Thread> queue) {
       queue.push_back({frame.state, frame.counter, frame.below});
     }
   }
+  work_ += seen_.count;
   std::sort(threads.begin(), threads.end());
   return intern(std::move(threads), accepts);
 }
@@ -183,6 +216,8 @@ Matcher::ConfigId Matcher::step_slowly(ConfigId config, uint32_t symbol) {
       after.push_back({edge->target, counted(edge->action, rule, thread.counter), thread.stack});
     }
   }
+  constexpr size_t kConfigWork = 16;
+  work_ += configs_[config].threads.size() + kConfigWork;
   const ConfigId next = close(std::move(after));
   configs_[config].next[program_->symbol_class[symbol]] = next;
   return next;
@@ -333,7 +368,7 @@ Matcher::Shortcut Matcher::shortcut(const Config& config) const {
     if (plain > best_plain) {
       best_plain = plain;
       // Longer plain tokens are left only where another reason than the counter may take them.
-      const bool no_other = plain >= reach || (takes.only_count && no_other_takes_plain(config, thread));
+      const bool no_other = plain >= reach || (takes.exact && no_other_takes_plain(config, thread));
       best = {&all.plain(plain), no_other ? &all.not_plain() : &all.all()};
     }
   }
@@ -364,8 +399,13 @@ std::unique_ptr<Matcher::Mask> Matcher::compute_mask(ConfigId config) {
 void Matcher::walk(ConfigId config, const Trie& trie, std::vector<int32_t>& tokens) {
   path_.assign(static_cast<size_t>(vocabulary_->reach()) + 1, kDead);
   path_[0] = config;
+  work_ = 0;
   for (size_t i = 0; i < trie.size();) {
     const TrieNode& node = trie[i];
+    if (work_ > kMaxMaskWork && node.depth > 1) {
+      i = node.end;
+      continue;
+    }
     const ConfigId next = step(path_[node.depth - 1u], node.byte);
     if (next == kDead) {
       i = node.end;

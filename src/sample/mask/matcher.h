@@ -23,6 +23,10 @@ class Matcher {
   // Configurations and stack frames kept; beyond it all but the present one are forgotten between two tokens.
   static constexpr size_t kMaxConfigs = 20'000;
   static constexpr size_t kMaxFrames = 200'000;
+  // Places newly reached for one mask, a configuration counting as several; some tens of milliseconds. Beyond
+  // it only tokens of one byte are allowed beside those found: a schema of hundreds of patterns must not stop
+  // the replies of others.
+  static constexpr size_t kMaxMaskWork = 100'000;
 
   // Both are shared and immutable.
   Matcher(std::shared_ptr<const automaton::Program> program, std::shared_ptr<const Vocabulary> vocabulary);
@@ -86,6 +90,16 @@ class Matcher {
     const Trie* rest;
   };
 
+  // The threads met by one close(): open addressing, emptied by a new stamp.
+  struct Seen {
+    std::vector<Thread> slots;
+    std::vector<uint32_t> stamps;
+    uint32_t stamp = 0;
+    size_t count = 0;
+    void clear();
+    bool insert(const Thread& thread);  // false when it is there, or nothing more fits
+  };
+
   void reset_caches();
   uint32_t push(const Frame& frame);
   uint32_t normal_stack(uint32_t stack);
@@ -113,6 +127,8 @@ class Matcher {
   std::vector<uint32_t> normal_frames_;                             // kUnknown until asked for
   std::unordered_map<Frame, uint32_t, Hash> frame_ids_;
   ConfigId current_ = 0;
+  size_t work_ = 0;  // for the present mask
+  Seen seen_;
   std::vector<ConfigId> path_;  // of a walk: the configuration at each depth
 };
 

@@ -310,7 +310,7 @@ CharDfa Compiler::with_multiples(CharDfa numbers, const Assertions& assertions) 
       fail_at(*node, ErrorKind::kInvalidRequest, "expected a number above 0");
     }
     const bool is_power = step->whole.empty() &&
-                          step->fraction.find_first_not_of("0") + 1 == step->fraction.size() &&
+                          step->fraction.find_first_not_of('0') + 1 == step->fraction.size() &&
                           step->fraction.back() == '1';
     int divisor = 0;
     if (step->is_integer() && step->whole.size() <= 4) {

@@ -118,6 +118,7 @@ std::vector<PropertyLookup::Others> PropertyLookup::others() const {
   kinds.push_back({std::move(left), {}, false});
   for (const Object& object : objects_) {
     std::vector<std::pair<Kind, bool>> split;  // and whether a pattern of this schema matched
+    split.reserve(kinds.size());
     for (Kind& kind : kinds) {
       split.emplace_back(std::move(kind), false);
     }

@@ -38,7 +38,7 @@ std::string ipv6_pattern() {
     for (int after = 0; before + after <= 6; ++after) {
       const std::string head = before == 0 ? "" : fmt::format("{}(:{}){{{}}}", kGroup, kGroup, before - 1);
       const std::string tail = after == 0 ? "" : fmt::format("{}(:{}){{{}}}", kGroup, kGroup, after - 1);
-      pattern += "|" + head + "::" + tail;
+      pattern.append("|").append(head).append("::").append(tail);
     }
   }
   return pattern + ")";

@@ -36,7 +36,7 @@ void read_format(AnswerRequest& answer, const ObjectReader& body) {
 std::string tool_name(const ObjectReader& choice) {
   const auto function = choice.object("function");
   const ObjectReader& holder = function ? *function : choice;
-  const std::string name = holder.string("name").value_or("");
+  std::string name = holder.string("name").value_or("");
   if (name.empty()) {
     fail_param(holder.path_of("name"), "expected a tool's name, found none");
   }

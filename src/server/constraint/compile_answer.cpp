@@ -51,6 +51,7 @@ std::vector<schema::ToolDeclaration> declarations(std::span<const std::string> t
 std::shared_ptr<const mask::Vocabulary> MaskVocabulary::get(const text::Tokenizer& tokenizer) {
   std::call_once(made_, [&] {
     std::vector<std::string_view> bytes;
+    bytes.reserve(static_cast<size_t>(tokenizer.vocab_size()));
     for (int32_t id = 0; id < tokenizer.vocab_size(); ++id) {
       bytes.push_back(tokenizer.is_added(id) ? std::string_view() : tokenizer.token_bytes(id));
     }

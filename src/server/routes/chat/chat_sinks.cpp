@@ -160,6 +160,7 @@ std::vector<std::unique_ptr<ReplySink>> make_chat_stream(std::shared_ptr<http::R
   const std::shared_ptr<StreamedAnswer> answer(new StreamedAnswer{
       SseWriter(std::move(writer), std::move(headers)), std::move(head), include_usage, n_replies, {}});
   std::vector<std::unique_ptr<ReplySink>> sinks;
+  sinks.reserve(static_cast<size_t>(n_replies));
   for (int i = 0; i < n_replies; ++i) {
     sinks.push_back(std::make_unique<ChatStream>(answer, i));
   }

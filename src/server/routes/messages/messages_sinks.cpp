@@ -256,8 +256,8 @@ class MessageWhole final : public ReplySink {
 
 }  // namespace
 
-std::unique_ptr<ReplySink> make_message_stream(std::shared_ptr<http::ResponseWriter> writer, MessageHead head,
-                                               std::vector<http::Header> headers) {
+std::unique_ptr<ReplySink> make_message_stream(std::shared_ptr<http::ResponseWriter> writer,
+                                               const MessageHead& head, std::vector<http::Header> headers) {
   return std::make_unique<MessageStream>(std::move(writer), head, std::move(headers));
 }
 

@@ -16,8 +16,8 @@ struct MessageHead {
 };
 
 // Sends the head, message_start and a ping at once.
-std::unique_ptr<ReplySink> make_message_stream(std::shared_ptr<http::ResponseWriter> writer, MessageHead head,
-                                               std::vector<http::Header> headers);
+std::unique_ptr<ReplySink> make_message_stream(std::shared_ptr<http::ResponseWriter> writer,
+                                               const MessageHead& head, std::vector<http::Header> headers);
 
 std::unique_ptr<ReplySink> make_message_whole(std::shared_ptr<http::ResponseWriter> writer, MessageHead head,
                                               std::vector<http::Header> headers);
