@@ -13,12 +13,13 @@ if(ORFEBRE_SANITIZE)
   target_link_options(orfebre_options INTERFACE -fsanitize=${ORFEBRE_SANITIZE})
 endif()
 
-# orfebre_library(<name> [DEPS <targets>...] [PRIVATE <targets>...])
-# Builds every .cpp directly in the current folder as the static library orfebre_<name>.
+# orfebre_library(<name> [FOLDERS <folders>...] [DEPS <targets>...] [PRIVATE <targets>...])
+# Builds every .cpp directly in the current folder, and in FOLDERS below it, as the static library orfebre_<name>.
 # DEPS are the folders and libraries that its headers need, PRIVATE those that only its sources need.
 function(orfebre_library name)
-  cmake_parse_arguments(ARG "" "" "DEPS;PRIVATE" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  cmake_parse_arguments(ARG "" "" "FOLDERS;DEPS;PRIVATE" ${ARGN})
+  list(TRANSFORM ARG_FOLDERS REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/\\1/*.cpp")
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp ${ARG_FOLDERS})
   if(sources)
     add_library(orfebre_${name} STATIC ${sources})
     target_link_libraries(orfebre_${name} PUBLIC orfebre_options ${ARG_DEPS} PRIVATE ${ARG_PRIVATE})

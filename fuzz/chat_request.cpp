@@ -18,7 +18,7 @@ namespace {
 constexpr int kVocab = 4096;
 
 void check_sampling(const api::ChatRequest& request) {
-  SamplingParams params = api::resolve_sampling(request.sampling, SamplingParams{});
+  SamplingParams params = resolve_sampling(request.sampling, SamplingParams{});
   for (const auto& [id, value] : params.logit_bias) {
     ORFEBRE_CHECK(id >= 0);
     ORFEBRE_CHECK(value >= -100.0f && value <= 100.0f);
@@ -53,7 +53,7 @@ void read_and_check(std::string_view body) {
     ORFEBRE_CHECK(parse_python_json(tool, "tool", true).is_object());
   }
   text::ChatOptions options;
-  options.enable_thinking = request.enable_thinking.value_or(true);
+  options.enable_thinking = request.thinking.enabled.value_or(true);
   options.preserve_thinking = request.preserve_thinking;
   ORFEBRE_CHECK(!text::render_chat(request.messages, request.tools, options).empty());
 }

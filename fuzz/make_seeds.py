@@ -98,6 +98,39 @@ def tokenizer_file() -> list[bytes]:
     ]
 
 
+def other_requests() -> list[bytes]:
+    """A byte that chooses the API (fuzz/other_requests.cpp), then a body."""
+    schema = {"type": "object", "properties": {"x": {"type": "integer"}}}
+    user = {"role": "user", "content": "Hello"}
+    bodies = [
+        (0, {"max_tokens": 9, "messages": [user], "system": "Be brief.", "stream": True}),
+        (0, {"system": [{"type": "text", "text": "x-anthropic-billing-header: a"}, {"type": "text", "text": "b"}],
+             "tools": [{"name": "f", "input_schema": schema}, {"type": "web_search_20250305", "name": "w"}],
+             "tool_choice": {"type": "auto", "disable_parallel_tool_use": True}, "stop_sequences": ["x"],
+             "thinking": {"type": "enabled", "budget_tokens": 5}, "messages": [
+                 user, {"role": "assistant", "content": [
+                     {"type": "thinking", "thinking": "t", "signature": "s"}, {"type": "text", "text": "a"},
+                     {"type": "tool_use", "id": "t", "name": "f", "input": {"x": 1}}]},
+                 {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": [
+                     {"type": "text", "text": "r"}, {"type": "image", "source": {}}]}, {"type": "text", "text": "b"}]},
+                 {"role": "system", "content": "c"}]}),
+        (1, {"input": "Hello", "instructions": "Be brief.", "max_output_tokens": 3}),
+        (1, {"input": [{"role": "user", "content": [{"type": "input_text", "text": "a"}]},
+                       {"type": "reasoning", "summary": [{"type": "summary_text", "text": "b"}]},
+                       {"type": "function_call", "name": "f", "arguments": "{}", "call_id": "c"},
+                       {"type": "function_call_output", "call_id": "c", "output": "d"}, {"type": "web_search_call"}],
+             "tools": [{"type": "function", "name": "f", "parameters": schema}, {"type": "local_shell"}],
+             "reasoning": {"effort": "low", "summary": "auto"}, "store": False, "previous_response_id": None}),
+        (2, {"messages": [user, {"role": "assistant", "thinking": "t", "tool_calls": [
+            {"function": {"name": "f", "arguments": {"x": 1}}}]}, {"role": "tool", "content": "r", "images": ["i"]}],
+             "think": "low", "options": {"num_predict": -2, "stop": ["a"], "seed": 1}, "format": ""}),
+        (3, {"prompt": "Hello", "system": "s", "think": False, "raw": False, "context": [], "options": {}}),
+        (4, {"prompt": ["a", [1, 2]], "n": 2, "best_of": 2, "logprobs": 3, "stop": "x"}),
+        (4, {"prompt": [1, 2, 3], "echo": True, "suffix": "", "logprobs": None, "max_tokens": 0}),
+    ]
+    return [bytes([api]) + json.dumps(body).encode() for api, body in bodies]
+
+
 def chat_request() -> list[bytes]:
     user = {"role": "user", "content": "Hello"}
     tool = {"type": "function", "function": {"name": "f", "description": "d", "parameters": {
@@ -208,6 +241,7 @@ def main():
         "chat_template": decisions("chat_template", 24, 200),
         "json_schema": json_schema(),
         "model_config": model_config(),
+        "other_requests": other_requests(),
         "python_json": python_json(),
         "reply_parser": reply_parser(),
         "safetensors_file": safetensors_file(),

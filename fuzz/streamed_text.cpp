@@ -3,7 +3,7 @@
 //
 // Input: decisions: the stop strings, whether the reply starts in thinking, then the ids.
 #include "base/error.h"
-#include "server/stop_policy.h"
+#include "server/reply/stop_policy.h"
 #include "support/byte_source.h"
 #include "text/detokenizer.h"
 #include "text/encoding/normalizer.h"

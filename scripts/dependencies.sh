@@ -9,8 +9,8 @@ set -euo pipefail
 
 run_packages=(make g++ cmake ninja-build pkg-config python3
   libfmt-dev nlohmann-json3-dev libsimdjson-dev libcli11-dev libboost-dev
-  libpcre2-dev libutf8proc-dev libedit-dev libxxhash-dev)
-test_packages=(libgtest-dev libgmock-dev python3-venv ccache git strace
+  libssl-dev libpcre2-dev libutf8proc-dev libedit-dev libxxhash-dev)
+test_packages=(libgtest-dev libgmock-dev python3-venv ccache git strace openssl
   clang libclang-rt-dev)
 # The Arm kernels are cross-compiled and run in an emulator; on an Arm machine they are simply tested.
 # test-all also makes a whole arm64 system.
@@ -79,7 +79,7 @@ quietly() {
 # has_header <header>...: whether the C++ compiler finds them, with pkg-config's help.
 has_header() {
   local flags
-  flags=$(pkg-config --cflags fmt libpcre2-8 libutf8proc libedit libxxhash 2>/dev/null || true)
+  flags=$(pkg-config --cflags fmt openssl libpcre2-8 libutf8proc libedit libxxhash 2>/dev/null || true)
   # shellcheck disable=SC2086
   printf '#include <%s>\n' "$@" | ${CXX:-c++} -std=c++20 $flags -E -x c++ - >/dev/null 2>&1
 }
@@ -95,7 +95,7 @@ name_missing_elsewhere() {
   if [[ $purpose == test* && $(uname) == Linux ]] && ! command -v strace >/dev/null; then
     missing+=("the program strace")
   fi
-  local headers=(fmt/core.h nlohmann/json.hpp simdjson.h CLI/CLI.hpp boost/beast.hpp
+  local headers=(fmt/core.h nlohmann/json.hpp simdjson.h CLI/CLI.hpp boost/beast.hpp openssl/ssl.h
     utf8proc.h histedit.h xxhash.h)
   [[ $purpose == test* || $purpose == lint ]] && headers+=(gtest/gtest.h gmock/gmock.h)
   [[ $purpose == bench ]] && headers+=(benchmark/benchmark.h)

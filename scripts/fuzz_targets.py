@@ -28,7 +28,8 @@ LONGEST_INPUT_BYTES_OF = {"model_config": 3072, "chat_template": 192, "json_sche
 # Of a number of inputs for each target, the part for those that compile much from every input.
 PART_OF_RUNS = {"json_schema": 0.1}
 # Targets whose inputs are JSON share a dictionary.
-JSON_TARGETS = {"chat_request", "json_schema", "model_config", "python_json", "safetensors_file", "safetensors_index", "tokenizer_file"}
+JSON_TARGETS = {"chat_request", "json_schema", "model_config", "other_requests", "python_json", "safetensors_file",
+                "safetensors_index", "tokenizer_file"}
 # Little memory for freed blocks: targets make many small ones, and use after free shows at once or never.
 SANITIZER_OPTIONS = {"ASAN_OPTIONS": "quarantine_size_mb=16:malloc_context_size=8",
                      "UBSAN_OPTIONS": "print_stacktrace=1"}

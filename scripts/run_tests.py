@@ -7,6 +7,7 @@ GoogleTest cases, pytest cases, script checks and fuzz targets; a suite that cra
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import time
@@ -128,10 +129,18 @@ def run_arm(tally: Tally, build: Path, logs: Path, emulator: str, timeout: int):
             show(log)
 
 
+def clients_are_missing(python: str) -> bool:
+    """Whether scripts/python_env.sh could not install them; where CI is set that is a failure of its own."""
+    return (Path(python).parent.parent / "no-clients").exists() and os.environ.get("CI") not in ("1", "true")
+
+
 def run_pytest(tally: Tally, build: Path, logs: Path, python: str, timeout: int, marker: str):
     folders = sorted({path.parent for path in (ROOT / "tests" / "python").rglob("test_*.py")})
     for folder in folders:
         name = str(folder.relative_to(ROOT / "tests"))
+        if folder.name == "clients" and clients_are_missing(python):
+            print(f"{name:<28} left out: the clients could not be installed, PyPI is out of reach", flush=True)
+            continue
         stem = name.replace("/", "_")
         report, log = logs / f"{stem}.xml", logs / f"{stem}.log"
         report.unlink(missing_ok=True)

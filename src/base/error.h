@@ -17,7 +17,8 @@ enum class ErrorKind {
   kNotFound,        // no such model, route or file: HTTP 404, exit 2
   kUnsupported,     // valid, but not something this engine does: HTTP 400, exit 2
   kUnauthorized,    // wrong or missing key: HTTP 401
-  kOverloaded,      // no room for the request now: HTTP 503
+  kOverloaded,      // too many requests are waiting: HTTP 429
+  kUnavailable,     // the engine is going down: HTTP 503
   kBadCheckpoint,   // a model file is damaged or of another shape: exit 1
   kOutOfMemory,     // the plan does not fit the machine: exit 1
   kBackend,         // a device or kernel failed: HTTP 500, exit 1

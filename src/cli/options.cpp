@@ -128,7 +128,9 @@ void add_serve(CLI::App& app, ServeCommand& command) {
   add_context(serve, command.model);
   add_parallel(serve, command.model);
   add_cache(serve, command.model);
-  serve.add_option("--host", command.host, "Address to listen on; others than the loopback need --api-key")
+  serve
+      .add_option("--host", command.host,
+                  "Address to listen on; others than the loopback need --api-key or --no-auth")
       ->capture_default_str();
   serve.add_option("--port,-p", command.port, "Port to listen on")
       ->check(in_range(0, 65535))
@@ -138,6 +140,11 @@ void add_serve(CLI::App& app, ServeCommand& command) {
       ->envname("ORFEBRE_API_KEY");
   serve.add_option("--allow-host", command.allowed_hosts,
                    "Further name that clients may reach this server by");
+  serve.add_option("--allow-origin", command.allowed_origins,
+                   "Web page that may use this server, as https://chat.example.org; * for all");
+  serve.add_flag("--no-auth", command.no_auth, "Let other machines use this server without a key");
+  serve.add_option("--tls-cert", command.tls_certificate, "PEM file with the certificate, for https");
+  serve.add_option("--tls-key", command.tls_key, "PEM file with the certificate's key");
   serve.add_flag("--no-think", command.no_think, "Answer without thinking unless the client asks for it");
   serve.add_flag("--trace", command.trace, "Log why prompts were or were not reused: counts and hashes only");
   serve.add_option("--model-name", command.model_name, "Name of the model in the API");

@@ -44,6 +44,10 @@ struct ServeCommand {
   int port = 8080;
   std::vector<std::string> api_keys;
   std::vector<std::string> allowed_hosts;
+  std::vector<std::string> allowed_origins;
+  bool no_auth = false;
+  std::string tls_certificate;
+  std::string tls_key;
   bool no_think = false;
   bool trace = false;      // a line in the log for each lookup in the prefix cache
   std::string model_name;  // what /v1/models calls it; empty: the directory's

@@ -11,6 +11,9 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
+#include <thread>
+
 namespace orfebre::cli {
 
 namespace {
@@ -29,6 +32,13 @@ ServerOptions server_options(const ServeCommand& command) {
   options.port = static_cast<uint16_t>(command.port);
   options.api_keys = command.api_keys;
   options.allowed_hosts = command.allowed_hosts;
+  options.allowed_origins = command.allowed_origins;
+  options.allow_remote_without_key = command.no_auth;
+  options.tls_certificate = command.tls_certificate;
+  options.tls_key = command.tls_key;
+  if (options.tls_certificate.empty() != options.tls_key.empty()) {
+    fail(ErrorKind::kInvalidRequest, "--tls-cert and --tls-key belong together: give both or neither");
+  }
   options.limits.total_body_bytes = kBodyBytes;
   return options;
 }
@@ -41,6 +51,18 @@ ServerContext server_context(const ServeCommand& command, LoadedModel& model) {
   context.train_context = model.model_context;
   context.fingerprint = fmt::format("orfebre-{}", kVersion);
   return context;
+}
+
+// The first signal lets the replies in progress end, the second cancels them; the third ends the program.
+void finish_replies(Server& server) {
+  server.drain();
+  if (!server.has_drained()) {
+    log_info("finishing the replies in progress (Ctrl-C again cancels them)");
+  }
+  clear_stop();
+  while (!server.has_drained() && !stop_requested()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
 }
 
 }  // namespace
@@ -60,8 +82,10 @@ int run_command(const ServeCommand& command) {
   log_info("{} on {}, loaded in {:.1f} s: context {} tokens, {} replies at once",
            model_dir_name(model.directory), model.backend_name, model.load_seconds,
            model.engine->max_context(), command.model.parallel);
-  log_info("listening on http://{}:{}/v1 (Ctrl-C stops)", command.host, server.port());
+  log_info("listening on {}://{}:{}/v1 (Ctrl-C stops)", command.tls_certificate.empty() ? "http" : "https",
+           command.host, server.port());
   wait_for_stop();
+  finish_replies(server);
   log_info("stopping");
   server.stop();
   model.engine->shut_down();

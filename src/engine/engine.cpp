@@ -105,7 +105,7 @@ class Engine::Impl {
       throw *failure_;
     }
     if (stopping_) {
-      fail(ErrorKind::kOverloaded, "the engine is shutting down and takes no more requests");
+      fail(ErrorKind::kUnavailable, "the engine is shutting down and takes no more requests");
     }
     const auto in_flight =
         std::count_if(live_.begin(), live_.end(), [](const auto& s) { return !s->ended(); });

@@ -59,8 +59,9 @@ class Engine {
 
   // Thread-safe. Throws Error: kContextLength when the prompt leaves no room for one token, kInvalidRequest
   // for ids outside the vocabulary, an empty prompt or sampling out of range, kOverloaded when the queue is
-  // full or the engine is shutting down, kBackend after a device failure. The stream's events arrive in order
-  // and end with one whose `finish` is set; the request's policy is gone before that one is published.
+  // full, kUnavailable when the engine is shutting down, kBackend after a device failure. The stream's events
+  // arrive in order and end with one whose `finish` is set; the request's policy is gone before that one is
+  // published.
   std::shared_ptr<TokenStream> submit(Request request);
 
   // Thread-safe.

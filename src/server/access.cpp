@@ -44,8 +44,8 @@ bool equal_in_constant_time(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
-std::optional<http::HttpResponse> AccessRules::check(const http::HttpRequest& request,
-                                                     std::string_view path) const {
+std::optional<http::HttpResponse> AccessRules::check(const http::HttpRequest& request, std::string_view path,
+                                                     api::ErrorStyle style) const {
   if (path == "/health") {
     return std::nullopt;
   }
@@ -53,22 +53,24 @@ std::optional<http::HttpResponse> AccessRules::check(const http::HttpRequest& re
     if (request.method != "OPTIONS" && key_number(request) == 0) {
       return error_response(Error(ErrorKind::kUnauthorized,
                                   "wrong or missing API key: send it as \"Authorization: Bearer KEY\" or "
-                                  "\"x-api-key: KEY\""));
+                                  "\"x-api-key: KEY\""),
+                            style);
     }
   } else {
     if (!is_own_host(request.header("Host"), request)) {
       return error_response(403,
                             "the Host header names another machine: only local names are served "
                             "without a key",
-                            "forbidden_host");
+                            "forbidden_host", style);
     }
     if (request.has_header("Origin") && !is_own_origin(request.header("Origin"), request)) {
-      return error_response(403, "pages of other sites are not served without a key", "forbidden_origin");
+      return error_response(403, "pages of other sites are not served without a key", "forbidden_origin",
+                            style);
     }
   }
   if (request.method == "POST" && request.has_header("Content-Type") &&
       !is_json_type(request.header("Content-Type"))) {
-    return error_response(415, "Content-Type: expected application/json", "unsupported_media_type");
+    return error_response(415, "Content-Type: expected application/json", "unsupported_media_type", style);
   }
   return std::nullopt;
 }
@@ -107,6 +109,13 @@ bool AccessRules::is_own_host(std::string_view host, const http::HttpRequest& re
 }
 
 bool AccessRules::is_own_origin(std::string_view origin, const http::HttpRequest& request) const {
+  const bool is_listed =
+      std::any_of(allowed_origins_.begin(), allowed_origins_.end(), [&](const std::string& allowed) {
+        return allowed == "*" || http::equal_ignoring_case(origin, allowed);
+      });
+  if (is_listed) {
+    return true;
+  }
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (origin.starts_with(scheme)) {
       return is_own_host(origin.substr(scheme.size()), request);

@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "server/access.h"
-#include "server/api/chat_reply.h"
+#include "server/api/sse.h"
 #include "server/route.h"
 
 #include <atomic>
@@ -32,10 +32,11 @@ class Server::Impl {
  public:
   Impl(ServerOptions options, ServerContext context)
       : options_(std::move(options)),
-        access_(options_.api_keys, options_.allowed_hosts),
+        access_(options_.api_keys, options_.allowed_hosts, options_.allowed_origins),
         replies_(options_.keep_alive),
-        state_{std::move(context), replies_, false, {}},
-        http_({options_.host, options_.port, options_.request_threads, options_.limits},
+        state_{std::move(context), replies_},
+        http_({options_.host, options_.port, options_.request_threads, options_.tls_certificate,
+               options_.tls_key, options_.limits},
               {[this](const http::HttpRequest& request) { return gate(request); },
                [this](http::HttpRequest request, std::shared_ptr<http::ResponseWriter> writer) {
                  handle(request, std::move(writer));
@@ -58,6 +59,9 @@ class Server::Impl {
   }
 
   uint16_t port() const { return http_.port(); }
+
+  void drain() { http_.stop_accepting(); }
+  bool has_drained() const { return http_.stats().connections == 0; }
 
   void stop() {
     if (stopped_.exchange(true)) {
@@ -101,7 +105,7 @@ class Server::Impl {
   // On the I/O thread, before the body: what can be refused by the header alone.
   std::optional<http::HttpResponse> gate(const http::HttpRequest& request) const {
     const RouteMatch match = find_route(request);
-    std::optional<http::HttpResponse> answer = access_.check(request, match.path);
+    std::optional<http::HttpResponse> answer = access_.check(request, match.path, match.error_style);
     if (answer) {
       return answer;
     }
@@ -110,8 +114,8 @@ class Server::Impl {
     } else if (request.method == "OPTIONS") {
       answer = http::HttpResponse{204, "", {{"Allow", match.allow}}, ""};
     } else if (!match.handler) {
-      answer =
-          error_response(405, fmt::format("this route answers {} only", match.allow), "method_not_allowed");
+      answer = error_response(405, fmt::format("this route answers {} only", match.allow),
+                              "method_not_allowed", match.error_style);
       answer->headers.push_back({"Allow", match.allow});
     } else {
       return std::nullopt;
@@ -130,17 +134,22 @@ class Server::Impl {
       return;
     }
     answer.headers.push_back({"Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS"});
-    answer.headers.push_back({"Access-Control-Allow-Headers", "authorization, content-type, x-api-key"});
+    answer.headers.push_back({"Access-Control-Allow-Headers",
+                              "authorization, content-type, x-api-key, "
+                              "anthropic-version, anthropic-beta, "
+                              "anthropic-dangerous-direct-browser-access"});
   }
 
   // On a request thread. The only place where errors become answers.
   void handle(const http::HttpRequest& request, std::shared_ptr<http::ResponseWriter> writer) {
     // Clients log it; it says nothing about the request.
-    const http::Header id{"x-request-id", api::random_id("req_")};
     http::HttpResponse answer;
+    const RouteMatch match = find_route(request);
+    const api::ErrorStyle style = match.error_style;
+    const http::Header id{style == api::ErrorStyle::kAnthropic ? "request-id" : "x-request-id",
+                          api::random_id("req_")};
     try {
-      const RouteMatch match = find_route(request);
-      RouteCall call{state_, request, match.path, access_.cors_headers(request), writer};
+      RouteCall call{state_, request, match.path, access_.cors_headers(request), writer, style};
       call.headers.push_back(id);
       call.cache_namespace = access_.key_number(request);
       (*match.handler)(call);
@@ -149,13 +158,13 @@ class Server::Impl {
       if (error.kind() == ErrorKind::kInternal || error.kind() == ErrorKind::kBackend) {
         log_error("{}", error.what());
       }
-      answer = error_response(error);
+      answer = error_response(error, style);
     } catch (const std::bad_alloc&) {
       log_error("no memory for a request of {} bytes", request.body.size());
-      answer = error_response(503, "the server has no memory left for this request", "overloaded");
+      answer = error_response(503, "the server has no memory left for this request", "overloaded", style);
     } catch (const std::exception& error) {
       log_error("a defect: {}", error.what());
-      answer = error_response(500, "a defect of this server: see its log", "internal_error");
+      answer = error_response(500, "a defect of this server: see its log", "internal_error", style);
     }
     add_cors(request, answer);
     answer.headers.push_back(id);
@@ -181,6 +190,12 @@ void Server::start() {
 }
 uint16_t Server::port() const {
   return impl_->port();
+}
+void Server::drain() {
+  impl_->drain();
+}
+bool Server::has_drained() const {
+  return impl_->has_drained();
 }
 void Server::stop() {
   impl_->stop();

@@ -15,11 +15,13 @@
 namespace orfebre {
 
 struct ServerOptions {
-  std::string host = "127.0.0.1";          // an IP address, or "localhost"
-  uint16_t port = 8080;                    // 0: any free one; Server::port() tells which
-  std::vector<std::string> api_keys;       // none: no key is asked for, and only local callers are served
-  bool allow_remote_without_key = false;   // bind beyond loopback although there is no key
-  std::vector<std::string> allowed_hosts;  // further names accepted in Host and Origin without a key
+  std::string host = "127.0.0.1";            // an IP address, or "localhost"
+  uint16_t port = 8080;                      // 0: any free one; Server::port() tells which
+  std::vector<std::string> api_keys;         // none: no key is asked for, and only local callers are served
+  bool allow_remote_without_key = false;     // bind beyond loopback although there is no key
+  std::vector<std::string> allowed_hosts;    // further names accepted in Host and Origin without a key
+  std::vector<std::string> allowed_origins;  // of web pages that may use it; "*": all
+  std::string tls_certificate, tls_key;      // PEM files; empty: no TLS
   int request_threads = 2;
   std::chrono::milliseconds keep_alive{5'000};  // an SSE comment after so much silence
   http::HttpLimits limits;
@@ -42,6 +44,10 @@ class Server {
   // (kInvalidRequest): a port in use, a host that is no address, a remote host without a key.
   void start();
   uint16_t port() const;
+
+  // Takes no more requests and lets those in progress go on; has_drained() tells when they are done.
+  void drain();
+  bool has_drained() const;
 
   // Takes no more requests, cancels the replies in progress and returns when their clients were told, after
   // 2 seconds at most. The engine stays usable.

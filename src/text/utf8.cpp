@@ -1,5 +1,7 @@
 #include "text/utf8.h"
 
+#include <algorithm>
+
 #include <array>
 
 namespace orfebre::text {
@@ -77,6 +79,10 @@ bool is_well_formed(std::string_view text) {
     pos += unit.size_bytes;
   }
   return true;
+}
+
+int64_t count_characters(std::string_view text) {
+  return std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; });
 }
 
 std::string replace_ill_formed(std::string_view text) {

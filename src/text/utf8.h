@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,9 @@ bool is_well_formed(std::string_view text);
 
 // Python's bytes.decode("utf-8", "replace"): every maximal ill-formed part becomes U+FFFD.
 std::string replace_ill_formed(std::string_view text);
+
+// Code points of well-formed UTF-8.
+int64_t count_characters(std::string_view text);
 
 // Python's str.strip(): without Unicode white space on both sides. `text` is well-formed UTF-8.
 std::string_view python_strip(std::string_view text);

@@ -232,7 +232,7 @@ TEST(Engine, ShutsDownInTheMiddleOfAPrefill) {
     EXPECT_TRUE(stream->ended());
     EXPECT_EQ(read_to_end(*stream).finish, FinishReason::kCancelled);
   }
-  EXPECT_EQ(refusal(engine, request(20, 2), "shutting down"), ErrorKind::kOverloaded);
+  EXPECT_EQ(refusal(engine, request(20, 2), "shutting down"), ErrorKind::kUnavailable);
   EXPECT_EQ(engine.stats().free_state_slots, 2);
 }
 

@@ -57,7 +57,7 @@ TEST(ChatRequest, ReadsEveryField) {
   EXPECT_EQ(chat.stop, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(chat.sampling.logit_bias, (std::vector<std::pair<int32_t, float>>{{3, -100.0f}, {4, 1.5f}}));
   EXPECT_EQ(chat.n_top_logprobs, 4);
-  EXPECT_EQ(chat.enable_thinking, false);
+  EXPECT_EQ(chat.thinking.enabled, false);
   EXPECT_TRUE(chat.preserve_thinking);
 }
 
@@ -70,7 +70,7 @@ TEST(ChatRequest, LeavesOutWhatTheClientLeavesOut) {
     EXPECT_EQ(chat.max_tokens, 0);
     EXPECT_FALSE(chat.sampling.temperature || chat.sampling.top_k || chat.sampling.seed);
     EXPECT_EQ(chat.n_top_logprobs, -1);
-    EXPECT_FALSE(chat.enable_thinking);
+    EXPECT_FALSE(chat.thinking.enabled);
   }
 }
 
@@ -95,18 +95,41 @@ TEST(ChatRequest, ReadsAnySeed) {
 }
 
 TEST(ChatRequest, HearsEveryWayToAskForThinking) {
-  const std::pair<const char*, std::optional<bool>> cases[] = {
-      {R"("chat_template_kwargs":{"enable_thinking":false},"enable_thinking":true)", false},
-      {R"("enable_thinking":false,"reasoning_effort":"high")", false},
-      {R"("reasoning_effort":"none")", false},
-      {R"("reasoning_effort":"low")", true},
-      {R"("reasoning":{"effort":"none"})", false},
-      {R"("thinking":{"type":"disabled"})", false},
-      {R"("thinking":{"type":"enabled","budget_tokens":5})", true},
-      {R"("chat_template_kwargs":{"other":1})", std::nullopt},
+  struct Case {
+    const char* fields;
+    std::optional<bool> enabled;
+    std::optional<int> budget;
   };
-  for (const auto& [fields, expected] : cases) {
-    EXPECT_EQ(parse(fields).enable_thinking, expected) << fields;
+  const Case cases[] = {
+      {R"("chat_template_kwargs":{"enable_thinking":false},"enable_thinking":true)", false, {}},
+      {R"("chat_template_kwargs":{"thinking":false})", false, {}},
+      {R"("chat_template_kwargs":{"thinking_budget":9})", {}, 9},
+      {R"("chat_template_kwargs":{"other":1})", {}, {}},
+      {R"("enable_thinking":false,"reasoning_effort":"high")", false, {}},
+      {R"("reasoning_effort":"none")", false, {}},
+      {R"("reasoning_effort":"minimal")", false, {}},
+      {R"("reasoning_effort":"low")", true, kLowEffort},
+      {R"("reasoning_effort":"medium")", true, kMediumEffort},
+      {R"("reasoning_effort":"high")", true, {}},
+      {R"("reasoning_effort":"xhigh")", true, {}},
+      {R"("reasoning":{"effort":"none"})", false, {}},
+      {R"("reasoning":{"enabled":false})", false, {}},
+      {R"("reasoning":{"enabled":true,"max_tokens":70})", true, 70},
+      {R"("reasoning":{"effort":"low","max_tokens":70})", true, 70},
+      {R"("thinking":{"type":"disabled"})", false, {}},
+      {R"("thinking":{"type":"enabled","budget_tokens":5})", true, 5},
+      {R"("thinking":{"type":"adaptive"},"reasoning_effort":"low")", true, kLowEffort},
+      {R"("thinking":false)", false, {}},
+      {R"("think":false)", false, {}},
+      {R"("think":"low")", true, kLowEffort},
+      {R"("thinking_budget":12,"reasoning_effort":"medium")", true, 12},
+      {R"("reasoning_budget":0)", {}, 0},
+      {R"("reasoning_budget":-1)", {}, {}},
+      {R"("temperature":1)", {}, {}},
+  };
+  for (const Case& one : cases) {
+    EXPECT_EQ(parse(one.fields).thinking.enabled, one.enabled) << one.fields;
+    EXPECT_EQ(parse(one.fields).thinking.budget_tokens, one.budget) << one.fields;
   }
 }
 
@@ -146,6 +169,11 @@ TEST(ChatRequest, RefusesWrongValuesByName) {
       {R"("top_logprobs":2)", "top_logprobs"},
       {R"("logprobs":true,"top_logprobs":21)", "top_logprobs"},
       {R"("n":0)", "n"},
+      {R"("n":9)", "n"},
+      {R"("loop_guard":"yes")", "loop_guard"},
+      {R"("thinking_budget":-2)", "thinking_budget"},
+      {R"("thinking":{"budget_tokens":"many"})", "thinking.budget_tokens"},
+      {R"("think":7)", "think"},
       {R"("tools":{})", "tools"},
       {R"("tools":[1])", "tools[0]"},
       {R"("tools":[{"type":"function"}])", "tools[0].function"},
@@ -210,7 +238,6 @@ TEST(ChatRequest, ReadsTheFormOfTheAnswer) {
 
 TEST(ChatRequest, RefusesWhatItCannotDo) {
   const std::pair<const char*, const char*> cases[] = {
-      {R"("n":2)", "n"},
       {R"("functions":[{"name":"f"}])", "functions"},
   };
   for (const auto& [fields, param] : cases) {
@@ -319,26 +346,6 @@ TEST(ChatRequest, TakesAHundredThousandMessages) {
   }
   body.back() = ']';
   EXPECT_EQ(parse_chat_request(body + "}").messages.size(), 100'000u);
-}
-
-TEST(ResolveSampling, FillsInTheDefaults) {
-  SamplingParams defaults;
-  defaults.temperature = 0.7f;
-  defaults.top_k = 20;
-  defaults.top_p = 0.8f;
-  defaults.presence_penalty = 1.5f;
-  SamplingFields fields;
-  fields.top_k = 3;
-  const SamplingParams params = resolve_sampling(fields, defaults);
-  EXPECT_EQ(params.temperature, 0.7f);
-  EXPECT_EQ(params.top_k, 3);
-  EXPECT_EQ(params.presence_penalty, 1.5f);
-  EXPECT_NE(params.seed, resolve_sampling(fields, defaults).seed) << "the seed is not random";
-
-  fields.temperature = 0.0f;
-  EXPECT_EQ(resolve_sampling(fields, defaults).presence_penalty, 0.0f) << "greedy is not the argmax";
-  fields.presence_penalty = 0.5f;
-  EXPECT_EQ(resolve_sampling(fields, defaults).presence_penalty, 0.5f);
 }
 
 TEST(ResolveSampling, StaysInTheEnginesRange) {

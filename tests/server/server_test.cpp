@@ -1,202 +1,10 @@
 // The whole server over the real engine and a scripted model: what goes in by HTTP and what comes out.
-#include "server/server.h"
-
-#include "base/error.h"
-#include "base/log.h"
-#include "server/scripted_model.h"
-#include "server/test_client.h"
-
-#include <gtest/gtest.h>
-#include <simdjson.h>
-
-#include <thread>
+#include "server/server_fixture.h"
 
 namespace orfebre {
 namespace {
 
-using testing::ask;
-using testing::get;
-using testing::post;
-using testing::TestClient;
-using testing::TestResponse;
-namespace dom = simdjson::dom;
-
-constexpr int kContext = 2048;
-
-template <typename F>
-bool eventually(F&& condition) {
-  for (int i = 0; i < 2000; ++i) {
-    if (condition()) {
-      return true;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return false;
-}
-
-// A JSON document that keeps its parser alive.
-struct Json {
-  explicit Json(const std::string& text) : padded(text) {
-    if (parser.parse(padded).get(root) != simdjson::SUCCESS) {
-      ADD_FAILURE() << "not JSON: " << text;
-    }
-  }
-  dom::element at(const std::string& pointer) const {
-    dom::element found;
-    if (root.at_pointer(pointer).get(found) != simdjson::SUCCESS) {
-      ADD_FAILURE() << pointer << " is not in " << simdjson::minify(root);
-    }
-    return found;
-  }
-  std::string text(const std::string& pointer) const {
-    const dom::element found = at(pointer);
-    if (found.is_null()) {
-      return "null";
-    }
-    if (found.is_string()) {
-      return std::string(found.get_string().value());
-    }
-    ADD_FAILURE() << pointer << " is no string";
-    return {};
-  }
-  int64_t number(const std::string& pointer) const { return at(pointer).get_int64().value(); }
-  bool has(const std::string& pointer) const { return root.at_pointer(pointer).error() == simdjson::SUCCESS; }
-
-  simdjson::padded_string padded;
-  dom::parser parser;
-  dom::element root;
-};
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-    }
-    c == '\n' ? void(out += "\\n") : void(out += c);
-  }
-  return out + "\"";
-}
-
-// A chat whose raw reply will be `reply`.
-std::string chat(const std::string& reply, const std::string& fields = "") {
-  return "{" + fields + (fields.empty() ? "" : ",") + R"("messages":[{"role":"user","content":)" +
-         quoted("say " + reply) + "}]}";
-}
-
-const std::string kDirect = R"("enable_thinking":false)";
-const std::string kTools =
-    R"("tools":[{"type":"function","function":{"name":"weather","parameters":{"type":"object","properties":
-       {"city":{"type":"string"},"days":{"type":"integer"}}}}}])";
-const std::string kCall =
-    "<tool_call>\n<function=weather>\n<parameter=city>\nOslo\n</parameter>\n<parameter=days>\n3\n</"
-    "parameter>\n"
-    "</function>\n</tool_call>";
-
-class ServerTest : public ::testing::Test {
- protected:
-  void SetUp() override { set_log_level(LogLevel::kQuiet); }
-
-  void start(ServerOptions options = {}) {
-    EngineOptions engine_options;
-    engine_options.max_waiting = 4;
-    engine_ = std::make_unique<Engine>(
-        std::make_unique<testing::ScriptedExecutor>(tokenizer_, pace_, kContext), engine_options);
-    options.port = 0;
-    server_ = std::make_unique<Server>(options, context());
-    server_->start();
-    ASSERT_TRUE(eventually([&] { return ask(port(), get("/health")).status == 200; }));
-  }
-
-  ServerContext context() {
-    return {.engine = *engine_,
-            .tokenizer = tokenizer_,
-            .model_name = "scripted",
-            .stop_ids = {testing::kEndOfTurn}};
-  }
-  uint16_t port() const { return server_->port(); }
-  TestResponse complete(const std::string& body) { return ask(port(), post("/v1/chat/completions", body)); }
-
-  bool is_idle() {
-    const EngineStats stats = engine_->stats();
-    return stats.running == 0 && stats.waiting == 0;
-  }
-
-  text::Tokenizer tokenizer_ = testing::byte_tokenizer();
-  std::shared_ptr<testing::ScriptPace> pace_ = std::make_shared<testing::ScriptPace>();
-  std::unique_ptr<Engine> engine_;
-  std::unique_ptr<Server> server_;  // destroyed first
-};
-
-// The events of a stream: the data of each, in order.
-std::vector<std::string> events(const std::string& body) {
-  std::vector<std::string> all;
-  size_t at = 0;
-  while ((at = body.find("data: ", at)) != std::string::npos) {
-    const size_t end = body.find("\n\n", at);
-    all.push_back(body.substr(at + 6, end - at - 6));
-    at = end;
-  }
-  return all;
-}
-
-// A stream put together again as a client does.
-struct Joined {
-  std::string role, reasoning, content, finish_reason;
-  std::vector<std::pair<std::string, std::string>> calls;  // name, arguments
-  std::vector<std::string> call_ids;
-  std::string usage;
-  bool done = false;
-  int n_content_chunks = 0;
-};
-
-Joined join(const std::string& body) {
-  Joined joined;
-  for (const std::string& event : events(body)) {
-    EXPECT_FALSE(joined.done) << "something follows [DONE]";
-    if (event == "[DONE]") {
-      joined.done = true;
-      continue;
-    }
-    const Json json(event);
-    EXPECT_EQ(json.text("/object"), "chat.completion.chunk");
-    if (!json.has("/choices/0")) {
-      joined.usage = event;
-      continue;
-    }
-    EXPECT_TRUE(joined.finish_reason.empty()) << "a delta follows the finish reason";
-    EXPECT_EQ(json.number("/choices/0/index"), 0);
-    const std::string delta = "/choices/0/delta";
-    if (json.has(delta + "/role")) {
-      joined.role += json.text(delta + "/role");
-    }
-    EXPECT_FALSE(joined.role.empty()) << "the first delta has no role";
-    if (json.has(delta + "/reasoning_content")) {
-      joined.reasoning += json.text(delta + "/reasoning_content");
-    }
-    if (json.has(delta + "/content")) {
-      joined.content += json.text(delta + "/content");
-      ++joined.n_content_chunks;
-    }
-    const std::string call = delta + "/tool_calls/0";
-    if (json.has(call)) {
-      const auto index = static_cast<size_t>(json.number(call + "/index"));
-      if (json.has(call + "/id")) {
-        EXPECT_EQ(index, joined.calls.size());
-        EXPECT_EQ(json.text(call + "/type"), "function");
-        joined.call_ids.push_back(json.text(call + "/id"));
-        joined.calls.emplace_back(json.text(call + "/function/name"), "");
-      } else {
-        EXPECT_FALSE(json.has(call + "/function/name"));
-      }
-      joined.calls.at(index).second += json.text(call + "/function/arguments");
-    }
-    if (json.has("/choices/0/finish_reason") && json.text("/choices/0/finish_reason") != "null") {
-      joined.finish_reason = json.text("/choices/0/finish_reason");
-    }
-  }
-  return joined;
-}
+using namespace testing;  // NOLINT: the fixture's words
 
 TEST_F(ServerTest, AnswersAChat) {
   start();
@@ -465,7 +273,7 @@ TEST_F(ServerTest, SaysWhenItIsOverloaded) {
   int n_refused = 0;
   for (TestClient& client : clients) {
     std::string head = client.receive_some();
-    if (!head.starts_with("HTTP/1.1 503")) {
+    if (!head.starts_with("HTTP/1.1 429")) {
       continue;
     }
     ++n_refused;
@@ -588,7 +396,7 @@ TEST_F(ServerTest, ToldAtTheEndThatTheServerGoesDown) {
   server_->stop();
   const TestResponse first = streamed.receive();
   EXPECT_TRUE(first.complete);
-  EXPECT_EQ(Json(events(first.body).back()).text("/error/code"), "overloaded");
+  EXPECT_EQ(Json(events(first.body).back()).text("/error/code"), "unavailable");
   EXPECT_EQ(whole.receive().status, 503);
   EXPECT_TRUE(is_idle());
   EXPECT_FALSE(TestClient(port()).is_connected());

@@ -1,5 +1,5 @@
 // Stop strings: found in any pieces, in the answer only, with the token that completes them.
-#include "server/stop_policy.h"
+#include "server/reply/stop_policy.h"
 
 #include "server/scripted_model.h"
 

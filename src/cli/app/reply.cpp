@@ -2,13 +2,14 @@
 
 #include "base/error.h"
 #include "cli/system/signals.h"
+#include "sample/sampling_fields.h"
 #include "text/detokenizer.h"
 #include "text/message_ends.h"
 
 #include <fmt/core.h>
 
 #include <chrono>
-#include <random>
+#include <optional>
 
 namespace orfebre::cli {
 namespace {
@@ -16,30 +17,21 @@ namespace {
 // How long Ctrl-C may go unnoticed.
 constexpr std::chrono::milliseconds kPollInterval{50};
 
-template <typename T, typename U>
-void take(T& target, const std::optional<U>& value) {
-  if (value) {
-    target = static_cast<T>(*value);
-  }
+std::optional<float> as_float(const std::optional<double>& value) {
+  return value ? std::optional<float>(static_cast<float>(*value)) : std::nullopt;
 }
 
 SamplingParams sampling_params(const LoadedModel& model, const SamplingOptions& options) {
-  SamplingParams params = options.think ? model.sampling.thinking : model.sampling.direct;
-  take(params.temperature, options.temperature);
-  if (options.temperature == 0.0) {  // greedy means the argmax: penalties only when asked for
-    params.repetition_penalty = 1;
-    params.presence_penalty = 0;
-    params.frequency_penalty = 0;
-  }
-  take(params.top_p, options.top_p);
-  take(params.top_k, options.top_k);
-  take(params.min_p, options.min_p);
-  take(params.repetition_penalty, options.repetition_penalty);
-  take(params.presence_penalty, options.presence_penalty);
-  take(params.frequency_penalty, options.frequency_penalty);
-  std::random_device device;
-  params.seed = options.seed.value_or((static_cast<uint64_t>(device()) << 32) | device());
-  return params;
+  SamplingFields fields;
+  fields.temperature = as_float(options.temperature);
+  fields.top_p = as_float(options.top_p);
+  fields.top_k = options.top_k;
+  fields.min_p = as_float(options.min_p);
+  fields.repetition_penalty = as_float(options.repetition_penalty);
+  fields.presence_penalty = as_float(options.presence_penalty);
+  fields.frequency_penalty = as_float(options.frequency_penalty);
+  fields.seed = options.seed;
+  return resolve_sampling(fields, options.think ? model.sampling.thinking : model.sampling.direct);
 }
 
 Request make_request(const LoadedModel& model, std::span<const text::Message> messages,

@@ -91,4 +91,14 @@ AnswerRequest read_answer_request(const ObjectReader& body) {
   return answer;
 }
 
+void demand_schema(AnswerRequest& answer, const ObjectReader& holder) {
+  const PyJson* schema = holder.find("schema");
+  if (schema == nullptr) {
+    fail_param(holder.path_of("schema"), "expected a schema, found nothing");
+  }
+  answer.format = AnswerRequest::Format::kJsonSchema;
+  answer.schema_json = json_dumps_as_written(*schema);
+  answer.schema_path = holder.path_of("schema");
+}
+
 }  // namespace orfebre::api

@@ -27,4 +27,7 @@ struct AnswerRequest {
 // Throws ApiError for forms that nobody knows.
 AnswerRequest read_answer_request(const ObjectReader& body);
 
+// Demands the schema that is `holder`'s member "schema", which must be there.
+void demand_schema(AnswerRequest& answer, const ObjectReader& holder);
+
 }  // namespace orfebre::api

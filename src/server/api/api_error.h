@@ -1,4 +1,4 @@
-// Errors in OpenAI's shape: {"error":{"message","type","param","code"}}, and the status that goes with each.
+// Errors in the shape that each API's clients read, and the status that goes with each.
 #pragma once
 
 #include "base/error.h"
@@ -39,13 +39,22 @@ template <typename... Args>
                  fmt::format("{}: {}", param, fmt::format(text, std::forward<Args>(args)...)));
 }
 
-// The prompt does not fit. The words are those that clients' matchers look for.
+// The prompt does not fit. The words are those that clients of all kinds look for, to shorten the
+// conversation.
 [[noreturn]] void fail_context(int64_t prompt_tokens, int64_t context_tokens);
 
 int http_status(ErrorKind kind);
 
+// How a client expects its errors.
+enum class ErrorStyle {
+  kOpenAi,     // {"error":{"message","type","param","code"}}
+  kAnthropic,  // {"type":"error","error":{"type","message"}}
+  kOllama,     // {"error":"message"}
+};
+
 // The whole body of the answer.
-std::string error_body(const Error& error);
-std::string error_body(int status, std::string_view message, std::string_view code);
+std::string error_body(const Error& error, ErrorStyle style = ErrorStyle::kOpenAi);
+std::string error_body(int status, std::string_view message, std::string_view code,
+                       ErrorStyle style = ErrorStyle::kOpenAi);
 
 }  // namespace orfebre::api

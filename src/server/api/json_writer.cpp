@@ -49,7 +49,28 @@ JsonWriter& JsonWriter::integer(int64_t value) {
   return *this;
 }
 
+JsonWriter& JsonWriter::boolean(bool value) {
+  separate();
+  text_ += value ? "true" : "false";
+  return *this;
+}
+
+JsonWriter& JsonWriter::raw(std::string_view json) {
+  separate();
+  text_ += json;
+  return *this;
+}
+
 JsonWriter& JsonWriter::number(double value) {
+  if (!std::isfinite(value)) {
+    return null();
+  }
+  separate();
+  fmt::format_to(std::back_inserter(text_), "{}", value);
+  return *this;
+}
+
+JsonWriter& JsonWriter::number(float value) {
   if (!std::isfinite(value)) {
     return null();
   }

@@ -21,8 +21,12 @@ class JsonWriter {
   // null for an empty one.
   JsonWriter& string_or_null(std::string_view text) { return text.empty() ? null() : string(text); }
   JsonWriter& integer(int64_t value);
+  JsonWriter& boolean(bool value);
+  // `json` must be one JSON value.
+  JsonWriter& raw(std::string_view json);
   // Shortest form that reads back; null for what JSON cannot say.
   JsonWriter& number(double value);
+  JsonWriter& number(float value);
   JsonWriter& null();
 
   std::string take() { return std::move(text_); }

@@ -31,7 +31,7 @@ void read_part(const PyJson& json, const std::string& path, text::Message& messa
   const ObjectReader part(json, path);
   const std::string type = part.string("type").value_or("text");
   if (type == "image_url" || type == "image" || type == "input_image") {
-    message.content.push_back({ContentPart::Kind::kImage, {}});
+    message.content.push_back(image_part(message.role));
   } else if (type == "video_url" || type == "video" || type == "input_video") {
     message.content.push_back({ContentPart::Kind::kVideo, {}});
   } else if (type == "refusal") {
@@ -81,22 +81,7 @@ bool is_json_object(const std::string& text) {
 
 std::string read_arguments(const ObjectReader& function) {
   const PyJson* arguments = function.find("arguments");
-  if (!arguments) {
-    return {};
-  }
-  if (arguments->is_object()) {
-    return python_json_dumps(*arguments);
-  }
-  if (!arguments->is_string()) {
-    fail_param(function.path_of("arguments"), "expected a string or an object, found {}",
-               kind_name(*arguments));
-  }
-  if (arguments->text.empty() || is_json_object(arguments->text)) {
-    return arguments->text;
-  }
-  std::string wrapped = "{\"arguments\": ";
-  append_json_string(wrapped, arguments->text);
-  return wrapped + "}";
+  return arguments ? arguments_text(*arguments, function.path_of("arguments")) : std::string();
 }
 
 void read_tool_calls(const ObjectReader& reader, text::Message& message) {
@@ -152,6 +137,51 @@ text::Message read_message(const PyJson& json, const std::string& path) {
 }
 
 }  // namespace
+
+ContentPart image_part(std::string_view role) {
+  if (role == "tool" || role == "function") {
+    return {ContentPart::Kind::kText, std::string(kImagePlaceholder)};
+  }
+  return {ContentPart::Kind::kImage, {}};
+}
+
+std::string function_tool(const std::string& name, const PyJson* description, const PyJson* parameters) {
+  const auto text = [](const std::string& value) {
+    PyJson json;
+    json.kind = PyJson::Kind::kString;
+    json.text = value;
+    return json;
+  };
+  PyJson function;
+  function.kind = PyJson::Kind::kObject;
+  function.members.push_back({"name", text(name)});
+  if (description) {
+    function.members.push_back({"description", *description});
+  }
+  if (parameters) {
+    function.members.push_back({"parameters", *parameters});
+  }
+  PyJson tool;
+  tool.kind = PyJson::Kind::kObject;
+  tool.members.push_back({"type", text("function")});
+  tool.members.push_back({"function", std::move(function)});
+  return python_json_dumps(tool);
+}
+
+std::string arguments_text(const PyJson& arguments, std::string_view path) {
+  if (arguments.is_object()) {
+    return python_json_dumps(arguments);
+  }
+  if (!arguments.is_string()) {
+    fail_param(path, "expected a string or an object, found {}", kind_name(arguments));
+  }
+  if (arguments.text.empty() || is_json_object(arguments.text)) {
+    return arguments.text;
+  }
+  std::string wrapped = "{\"arguments\": ";
+  append_json_string(wrapped, arguments.text);
+  return wrapped + "}";
+}
 
 std::vector<text::Message> read_messages(const ObjectReader& body) {
   const PyJson* list = body.array("messages");

@@ -92,6 +92,30 @@ std::string_view kind_name(const PyJson& value) {
   return "something else";
 }
 
+int64_t read_integer(const PyJson& value, std::string_view path, int64_t low, int64_t high) {
+  if (!is_number(value)) {
+    wrong_kind(path, "an integer", value);
+  }
+  int64_t number = 0;
+  const std::string& text = value.text;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    const double real = to_double(text);
+    if (std::floor(real) != real && std::isfinite(real)) {
+      fail_param(path, "expected an integer, found {}", shortened(text));
+    }
+    if (!(real >= static_cast<double>(low) && real <= static_cast<double>(high)) ||
+        std::abs(real) >= 0x1p63) {
+      fail_param(path, "expected an integer from {} to {}, found {}", low, high, shortened(text));
+    }
+    number = static_cast<int64_t>(real);
+  }
+  if (number < low || number > high) {
+    fail_param(path, "expected an integer from {} to {}, found {}", low, high, number);
+  }
+  return number;
+}
+
 double read_number(const PyJson& value, std::string_view path, double low, double high) {
   const std::string expected = fmt::format("a number from {} to {}", low, high);
   if (!is_number(value)) {
@@ -137,31 +161,7 @@ std::optional<std::string> ObjectReader::string(std::string_view name) const {
 
 std::optional<int64_t> ObjectReader::integer(std::string_view name, int64_t low, int64_t high) const {
   const PyJson* value = find(name);
-  if (!value) {
-    return std::nullopt;
-  }
-  const std::string path = path_of(name);
-  if (!is_number(*value)) {
-    wrong_kind(path, "an integer", *value);
-  }
-  int64_t number = 0;
-  const std::string& text = value->text;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    const double real = to_double(text);
-    if (std::floor(real) != real && std::isfinite(real)) {
-      fail_param(path, "expected an integer, found {}", shortened(text));
-    }
-    if (!(real >= static_cast<double>(low) && real <= static_cast<double>(high)) ||
-        std::abs(real) >= 0x1p63) {
-      fail_param(path, "expected an integer from {} to {}, found {}", low, high, shortened(text));
-    }
-    number = static_cast<int64_t>(real);
-  }
-  if (number < low || number > high) {
-    fail_param(path, "expected an integer from {} to {}, found {}", low, high, number);
-  }
-  return number;
+  return value ? std::optional(read_integer(*value, path_of(name), low, high)) : std::nullopt;
 }
 
 std::optional<double> ObjectReader::number(std::string_view name, double low, double high) const {

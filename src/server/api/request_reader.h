@@ -43,6 +43,8 @@ class ObjectReader {
   std::string path_;
 };
 
+// `path`'s value as an integer in [low, high]; a fraction of zero passes.
+int64_t read_integer(const PyJson& value, std::string_view path, int64_t low, int64_t high);
 // `path`'s value as a finite number in [low, high].
 double read_number(const PyJson& value, std::string_view path, double low, double high);
 

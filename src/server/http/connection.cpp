@@ -33,14 +33,15 @@ std::string http_date() {
 
 }  // namespace
 
-Connection::Connection(Tcp::socket socket, ConnectionHost& host) : socket_(std::move(socket)), host_(host) {
+Connection::Connection(Tcp::socket socket, ConnectionHost& host)
+    : socket_(std::move(socket), host.tls), host_(host) {
   beast::error_code ignored;
-  const auto end = socket_.local_endpoint(ignored);
+  const auto end = socket_.tcp().local_endpoint(ignored);
   const auto address = end.address();
   local_address_ = address.is_v6() && address.to_v6().is_v4_mapped()
                        ? asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string()
                        : address.to_string();
-  socket_.set_option(Tcp::no_delay(true), ignored);
+  socket_.tcp().set_option(Tcp::no_delay(true), ignored);
 }
 
 template <typename F>
@@ -56,10 +57,20 @@ void Connection::guarded(F&& action) {
 void Connection::start() {
   expect_request();
   read_deadline_ = Clock::now() + host_.limits.header_timeout;
-  read();
+  if (!socket_.is_tls()) {
+    read();
+    return;
+  }
+  socket_.async_handshake([self = shared_from_this()](const beast::error_code& error) {
+    self->guarded([&] { error ? self->close() : self->read(); });
+  });
 }
 
 void Connection::start_refused() {
+  if (socket_.is_tls()) {  // a handshake costs more than it is worth now
+    close();
+    return;
+  }
   refuse(503, "too many connections: try again in a moment");
 }
 
@@ -98,7 +109,7 @@ void Connection::on_read(const beast::error_code& error, size_t n_bytes) {
   if (state_ == State::kClosed) {
     return;
   }
-  if (error == asio::error::eof) {
+  if (is_end_of_input(error)) {
     input_ended_ = true;
     on_end_of_input();
     return;
@@ -285,8 +296,7 @@ void Connection::close() {
   }
   const bool cut_short = state_ == State::kAnswering && !answer_complete_;
   state_ = State::kClosed;
-  beast::error_code ignored;
-  socket_.close(ignored);
+  socket_.close();
   if (const auto writer = writer_.lock(); writer && cut_short) {
     writer->disconnected();
   }
@@ -460,8 +470,7 @@ void Connection::finish_answer() {
     return;
   }
   state_ = State::kClosing;
-  beast::error_code ignored;
-  socket_.shutdown(Tcp::socket::shutdown_send, ignored);
+  socket_.shut_down_sending([self = shared_from_this()](const beast::error_code&) { self->close(); });
   input_.consume(input_.size());
   read_deadline_ = Clock::now() + kLinger;
   read();

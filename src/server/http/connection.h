@@ -6,13 +6,13 @@
 // client leave; what it sends meanwhile waits for its turn) -> kReading again, or kClosing: the answer is
 // flushed, our side is shut down and what still comes in is thrown away, so that no reset destroys the answer
 // on its way. A client that closes its sending side counts as gone: its reply is cancelled.
-// Private to this folder: no header outside it sees Asio or Beast.
+// Under TLS a handshake comes first. Private to this folder: no header outside it sees Asio or Beast.
 #pragma once
 
 #include "server/http/http_server.h"
+#include "server/http/socket.h"
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
@@ -27,10 +27,8 @@
 
 namespace orfebre::http {
 
-namespace asio = boost::asio;
 namespace beast = boost::beast;
 using Clock = std::chrono::steady_clock;
-using Tcp = asio::ip::tcp;
 
 class Connection;
 class AnswerWriter;
@@ -51,6 +49,7 @@ struct ConnectionHost {
   bool draining = false;                              // no further request is taken
   std::function<bool(HttpRequest, std::shared_ptr<AnswerWriter>)> dispatch;  // false: too many are waiting
   std::function<void(Connection*)> forget;
+  asio::ssl::context* tls = nullptr;  // null: plain sockets
 };
 
 class Connection : public std::enable_shared_from_this<Connection> {
@@ -102,7 +101,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void finish_answer();
   bool is_current(uint64_t request) const { return state_ == State::kAnswering && request == request_; }
 
-  Tcp::socket socket_;
+  Socket socket_;
   ConnectionHost& host_;
   std::string local_address_;
   State state_ = State::kReading;

@@ -34,6 +34,29 @@ asio::ip::address parse_host(const std::string& host) {
   return address;
 }
 
+// TLS 1.2 and later.
+std::unique_ptr<asio::ssl::context> make_tls(const HttpServerOptions& options) {
+  if (options.tls_certificate.empty()) {
+    return nullptr;
+  }
+  auto tls = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
+  tls->set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_sslv2 |
+                   asio::ssl::context::no_sslv3 | asio::ssl::context::no_tlsv1 |
+                   asio::ssl::context::no_tlsv1_1);
+  beast::error_code error;
+  tls->use_certificate_chain_file(options.tls_certificate, error);
+  if (error) {
+    fail(ErrorKind::kInvalidRequest, "TLS certificate {}: expected a PEM file with a certificate, found: {}",
+         options.tls_certificate, error.message());
+  }
+  tls->use_private_key_file(options.tls_key, asio::ssl::context::pem, error);
+  if (error) {
+    fail(ErrorKind::kInvalidRequest, "TLS key {}: expected a PEM file with the certificate's key, found: {}",
+         options.tls_key, error.message());
+  }
+  return tls;
+}
+
 // Every connection is a file descriptor, and 1024 is a usual soft limit for all of a process's files.
 void raise_file_limit(rlim_t wanted) {
   rlimit limit{};
@@ -72,11 +95,14 @@ class HttpServer::Impl {
               [this](Connection* connection) {
                 connections_.erase(connection);
                 n_connections_ = static_cast<int>(connections_.size());
-              }} {}
+              },
+              nullptr} {}
 
   ~Impl() { stop(std::chrono::milliseconds(0)); }
 
   void start() {
+    tls_ = make_tls(options_);
+    host_.tls = tls_.get();
     const Tcp::endpoint where(parse_host(options_.host), options_.port);
     bind(where);
     raise_file_limit(static_cast<rlim_t>(options_.limits.connections + kRefusedAtOnce + 256));
@@ -252,6 +278,7 @@ class HttpServer::Impl {
   asio::steady_timer sweep_timer_;
   asio::steady_timer retry_timer_;
   WorkerPool handlers_;
+  std::unique_ptr<asio::ssl::context> tls_;
   ConnectionHost host_;
   std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;  // I/O thread
   bool stopped_ = false;                                                      // I/O thread

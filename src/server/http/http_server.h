@@ -39,6 +39,8 @@ struct HttpServerOptions {
   std::string host = "127.0.0.1";  // an IP address, or "localhost"
   uint16_t port = 0;               // 0: any free one
   int handler_threads = 2;
+  std::string tls_certificate;  // PEM file with the certificate and its chain; empty: no TLS
+  std::string tls_key;          // PEM file
   HttpLimits limits;
 };
 
@@ -64,7 +66,7 @@ class HttpServer {
   ~HttpServer();
 
   // Binds, listens and starts the threads. Throws Error: kInvalidRequest for a host that is no address, for a
-  // port in use or one that needs rights.
+  // port in use or one that needs rights, and for TLS files that cannot be used.
   void start();
   uint16_t port() const;
   HttpStats stats() const;

@@ -1,5 +1,6 @@
 """Running the program in the tests of its commands."""
 
+import json
 import os
 import pty
 import re
@@ -88,3 +89,18 @@ class Terminal:
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
         os.close(self.fd)
+
+
+def endless() -> dict[str, int]:
+    """A logit_bias under which the demo's turns do not end, so that a reply is as long as it may be."""
+    tokenizer = json.loads((Path(__file__).resolve().parents[3] / "models" / "demo" / "tokenizer.json").read_text())
+    return {str(token["id"]): -100 for token in tokenizer["added_tokens"]
+            if token["content"] in ("<|im_end|>", "<|endoftext|>")}
+
+
+def read_all(client) -> bytes:
+    """What a socket's other side sends until it closes."""
+    data = b""
+    while more := client.recv(65536):
+        data += more
+    return data

@@ -1,14 +1,15 @@
-"""`orfebre serve` as a process: signals, ports, logs. The API itself is tests/python/server."""
+"""`orfebre serve` as a process: signals, ports, logs. The API itself is tests/python/http."""
 
 import json
 import re
 import signal
 import socket
 import subprocess
+import urllib.error
 import urllib.request
 
 import pytest
-from cli_tools import assert_one_sentence, run
+from cli_tools import assert_one_sentence, endless, read_all, run
 
 
 def chat(server, content: str, **fields) -> dict:
@@ -25,13 +26,45 @@ def test_signal_ends_it_well(serve, sig):
     assert server.stop(sig)[0] == 0
 
 
-def test_signal_while_replying_ends_it_well(serve, demo_model):
-    server = serve("--backend", "reference")
-    with socket.create_connection(("127.0.0.1", server.port)) as client:
-        body = json.dumps({"messages": [{"role": "user", "content": "word " * 3000}], "max_tokens": 5}).encode()
-        client.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-                       + f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
-        assert server.stop(signal.SIGTERM)[0] == 0
+def long_chat(server, stream: bool, max_tokens: int = 300) -> socket.socket:
+    """A connection on which a reply of `max_tokens` tokens has begun."""
+    body = json.dumps({"messages": [{"role": "user", "content": "Hello"}], "stream": stream, "max_tokens": max_tokens,
+                       "temperature": 2, "logit_bias": endless()}).encode()
+    client = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+    client.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+                   + f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
+    while running(server) == 0:
+        pass
+    return client
+
+
+def running(server) -> int:
+    return server.get("/health")[1]["running"]
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_the_first_signal_lets_replies_end(serve, stream):
+    server = serve()
+    with long_chat(server, stream) as client:
+        server.process.send_signal(signal.SIGTERM)
+        answer = read_all(client)
+        assert answer.startswith(b"HTTP/1.1 200")
+        assert b'"finish_reason":"length"' in answer
+        assert answer.endswith(b"data: [DONE]\n\n\r\n0\r\n\r\n") if stream else answer.endswith(b"}")
+    assert server.stop()[0] == 0
+    with pytest.raises(OSError):
+        socket.create_connection(("127.0.0.1", server.port), timeout=5)
+
+
+def test_the_second_signal_ends_them_at_once(serve):
+    server = serve("--backend", "reference", "--context", "4096")
+    with long_chat(server, True, 4000) as client:
+        server.process.send_signal(signal.SIGTERM)
+        while "finishing" not in server.log():
+            assert server.process.poll() is None
+        server.process.send_signal(signal.SIGINT)
+        assert b"shutting down" in read_all(client)
+        assert server.process.wait(timeout=20) == 0
 
 
 def test_port_from_the_environment(binary, monkeypatch, serve):
@@ -93,3 +126,25 @@ def test_signal_while_starting(binary):
         process.kill()
         raise
     assert process.returncode in (0, -signal.SIGTERM), err
+
+
+def test_pages_of_the_list_may_ask(serve):
+    server = serve("--allow-origin", "https://chat.example.org")
+
+    def ask(origin: str, method: str = "GET"):
+        request = urllib.request.Request(server.url + "/v1/models", headers={"Origin": origin}, method=method)
+        return urllib.request.urlopen(request, timeout=20)
+
+    with ask("https://chat.example.org") as response:
+        assert response.headers["Access-Control-Allow-Origin"] == "https://chat.example.org"
+    with ask("https://chat.example.org", "OPTIONS") as response:
+        assert "anthropic-version" in response.headers["Access-Control-Allow-Headers"]
+    for foreign in ("https://evil.example.org", "http://chat.example.org", "null"):
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            ask(foreign)
+        assert refused.value.code == 403 and "Access-Control-Allow-Origin" not in refused.value.headers
+
+
+def test_no_auth_opens_another_address(serve):
+    server = serve("--host", "0.0.0.0", "--no-auth")
+    assert server.get("/v1/models")[0] == 200

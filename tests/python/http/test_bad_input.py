@@ -35,7 +35,7 @@ def post(web, body: bytes, **headers):
         (b"seed", b"1e99"), (b"seed", b"99999999999999999999999999"), (b"presence_penalty", b"9"),
         (b"logit_bias", b'{"999999999":1}'), (b"logit_bias", b'{"x":1}'), (b"stop", b"7"),
         (b"stop", b"[" + b",".join([b'"x"'] * 17) + b"]"), (b"stream", b'"yes"'), (b"tools", b"[7]"),
-        (b"tool_choice", b"7"), (b"n", b"2"), (b"response_format", b'{"type":"xml"}'), (b"tool_choice", b'"required"'),
+        (b"tool_choice", b"7"), (b"n", b"9"), (b"response_format", b'{"type":"xml"}'), (b"tool_choice", b'"required"'),
         (b"response_format", b'{"type":"json_schema","json_schema":{"schema":{"type":"object","not":{}}}}'),
         (b"response_format", b'{"type":"json_schema","json_schema":{"schema":{"minLength":2,"maxLength":1}}}'),
     ]],

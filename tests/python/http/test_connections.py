@@ -56,7 +56,7 @@ def test_concurrent_replies_equal_single_ones(client):
 
 
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
-def test_stops_while_a_reply_runs(serve, endless, sig):
+def test_a_second_signal_stops_while_a_reply_runs(serve, endless, sig):
     server = serve()
     body = json.dumps({"messages": [{"role": "user", "content": "Go on."}], "stream": True, "max_tokens": 7000,
                        "logit_bias": endless}).encode()
@@ -65,6 +65,9 @@ def test_stops_while_a_reply_runs(serve, endless, sig):
                        % len(body) + body)
     received = connection.recv(65536)
     assert received.startswith(b"HTTP/1.1 200")
+    server.process.send_signal(sig)
+    while "finishing" not in server.log():
+        assert server.process.poll() is None
     begin = time.monotonic()
     code, _, err = server.stop(sig)
     assert code == 0, err

@@ -58,6 +58,12 @@ def post(body, *headers: str, path: str = "/v1/chat/completions") -> bytes:
     return http("POST", path, body if isinstance(body, bytes) else json.dumps(body).encode(), *headers)
 
 
+# Fields that each API refuses with a text for a value.
+REFUSED_FIELDS = {(path, "stream") for path in ("/v1/responses", "/v1/messages", "/api/chat", "/api/generate")} | {
+    ("/v1/responses", "temperature"), ("/v1/messages", "temperature"), ("/v1/messages", "messages"), ("/v1/messages", "tools"),
+    ("/api/chat", "messages"), ("/api/chat", "options"), ("/api/generate", "options")}
+
+
 def user(text, **fields) -> dict:
     return {"messages": [{"role": "user", "content": text}], "temperature": 0, "max_tokens": 12, **fields}
 
@@ -74,7 +80,23 @@ def accepted(canary: str, word: str) -> list[bytes]:
         post({"messages": [{"role": "system", "content": canary}, {"role": "user", "content": "Hello"},
                            {"role": "assistant", "content": canary, "reasoning_content": canary, "tool_calls": [call]},
                            {"role": "tool", "tool_call_id": word, "content": canary}], "max_tokens": 3}),
+        *[post(body, path=path) for path, body in other_apis(canary, word)],
+        *[post({**body, "stream": True}, path=path) for path, body in other_apis(canary, word)],
+        post({"messages": [{"role": "user", "content": canary}], "system": word}, path="/v1/messages/count_tokens"),
+        post({"prompt": canary, "stop": [word], "echo": True, "max_tokens": 5}, path="/v1/completions"),
+        post({"content": canary}, path="/tokenize"), post({"model": word}, path="/api/show"),
         http("GET", f"/health?{word}", b"", f"X-Note: {word}"), http("GET", "/v1/models", b"", f"Cookie: {word}"),
+    ]
+
+
+def other_apis(canary: str, word: str) -> list[tuple[str, dict]]:
+    """What is said, in the words of each API."""
+    return [
+        ("/v1/responses", {"input": canary, "instructions": canary, "max_output_tokens": 12, "metadata": {word: word}}),
+        ("/v1/messages", {"messages": [{"role": "user", "content": canary}], "system": canary, "max_tokens": 12,
+                          "tools": [{"name": word, "input_schema": {"type": "object"}}], "metadata": {"user_id": word}}),
+        ("/api/chat", {"messages": [{"role": "user", "content": canary}], "options": {"num_predict": 12}}),
+        ("/api/generate", {"prompt": canary, "system": word, "options": {"num_predict": 12}}),
     ]
 
 
@@ -89,8 +111,18 @@ def refused(canary: str, word: str) -> list[bytes]:
         post(user(image)), post(user([{"type": word, word: canary}])), post({"messages": [{"role": word, "content": canary}]}),
         *[post(user(canary, **{field: word})) for field in ("temperature", "top_p", "top_k", "max_tokens", "seed", "stream",
                                                             "tools", "logit_bias", "logprobs", "tool_choice", "stream_options")],
-        *[post(user(canary, **fields)) for fields in ({"n": 2}, {"temperature": 9}, {"stop": [[word]]}, {"tools": [word]},
+        *[post(user(canary, **fields)) for fields in ({"n": 99}, {"temperature": 9}, {"stop": [[word]]}, {"tools": [word]},
                                                       {"logit_bias": {word: 1}}, {"response_format": {"type": word}})],
+        *[post({**body, field: word}, path=path) for path, body in other_apis(canary, word)
+          for field in ("stream", "tools", "options", "temperature", "input", "messages")
+          if (path, field) in REFUSED_FIELDS],
+        post({"prompt": {word: canary}}, path="/v1/completions"), post({"prompt": canary, "logprobs": word}, path="/v1/completions"),
+        post({"messages": [{"role": word, "content": canary}]}, path="/v1/messages"),
+        post({"input": [{"role": word, "content": canary}]}, path="/v1/responses"),
+        post({"input": canary, "previous_response_id": word}, path="/v1/responses"),
+        post({"messages": [{"role": word, "content": canary}]}, path="/api/chat"),
+        post({"tokens": [word]}, path="/detokenize"), post({"content": {word: canary}}, path="/tokenize"),
+        post({"input": canary}, path="/v1/embeddings"), http("GET", f"/v1/responses/{word}"),
         post(user(canary * 2000)), post(user(canary * 2000, stream=True)),  # more than the context holds
         post(user(canary), f"Content-Type: text/{word}"), post(user(canary), f"Origin: https://{word}.example"),
         post(user(canary), f"Host: {word}.example"), post(user(canary), f"Content-Length: {word}"),
@@ -113,7 +145,7 @@ def talk_to(server, canary: str, words: list[str]) -> list[str]:
     for request in accepted(canary, words[0]):
         answer = ask(server, request)
         assert answer.startswith(b"HTTP/1.1 200"), answer
-        if answer.endswith(b"}") and b'"message"' in answer:
+        if answer.endswith(b"}") and b'"chat.completion"' in answer:
             replies.append(json.loads(answer.split(b"\r\n\r\n", 1)[1])["choices"][0]["message"].get("content") or "")
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as leaves:
         leaves.sendall(post(user(canary, stream=True, max_tokens=900)))

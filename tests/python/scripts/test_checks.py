@@ -31,7 +31,7 @@ def test_allowed_include(source, include):
     ("model/forward.cpp", "backend/cpu/cpu_backend.h"),
     ("backend/cpu/attention.cpp", "backend/reference/attention.h"),
     ("backend/backend.cpp", "engine/request.h"),
-    ("server/chat_route.cpp", "model/model.h"),
+    ("server/routes/chat/chat_route.cpp", "model/model.h"),
     ("cli/serve.cpp", "serve.h"),
 ])
 def test_forbidden_include(source, include):

@@ -1,0 +1,36 @@
+// The body of POST /v1/completions as a struct: text goes on where the prompt ends, without a chat around it.
+#pragma once
+
+#include "sample/sampling_fields.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace orfebre::api {
+
+struct CompletionRequest {
+  using Prompt = std::variant<std::string, std::vector<int32_t>>;  // text, or token ids
+
+  std::vector<Prompt> prompts;        // at least one; each gets n_replies choices
+  std::optional<std::string> suffix;  // fill in the middle, between the prompt and this
+  int n_replies = 1;
+  bool echo = false;  // the prompt's text stands before the reply's
+  bool stream = false;
+  bool include_usage = false;
+  int max_tokens = 0;  // 0: no limit
+  SamplingFields sampling;
+  std::vector<std::string> stop;
+  int n_top_logprobs = -1;  // -1: none wanted
+  std::optional<bool> loop_guard;
+};
+
+inline constexpr size_t kMaxChoices = 64;  // prompts times n
+
+// Throws ApiError with the param at fault.
+CompletionRequest parse_completion_request(std::string_view body);
+
+}  // namespace orfebre::api
