@@ -104,7 +104,7 @@ TEST_F(RealShape, TheCachesShareGivesWayToAContextThatIsAskedFor) {
   EXPECT_EQ(asked.limits.max_context, options_.context_tokens);
   EXPECT_EQ(asked.limits.n_state_slots, replies_alone);
   options_.cache_gib = 4;  // asked for as well: nothing gives way
-  EXPECT_THAT(refusal(22.7), HasSubstr("the largest context that fits is"));
+  EXPECT_THAT(refusal(22.7), HasSubstr("22.70 GB may be used"));
 }
 
 TEST_F(RealShape, RefusalsSayWhatToDo) {
