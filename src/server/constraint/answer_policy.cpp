@@ -1,12 +1,12 @@
 #include "server/constraint/answer_policy.h"
 
+#include "server/reply/think_end.h"
+
 #include <algorithm>
 #include <utility>
 
 namespace orfebre {
 namespace {
-
-constexpr std::string_view kThinkEnd = "</think>";
 
 void set(std::span<uint32_t> words, int32_t id, bool allowed) {
   const uint32_t bit = 1u << (id % 32);
@@ -24,16 +24,16 @@ class AnswerPolicy final : public TokenPolicy {
         stop_ids_(stop_ids.begin(), stop_ids.end()),
         thinking_(starts_in_think) {
     std::erase_if(stop_ids_, [&](int32_t id) { return id < 0 || id >= tokenizer.vocab_size(); });
-    if (thinking_) {
+    if (!thinking_.is_over()) {
       make_thinking_mask();
     }
   }
 
   PolicyVerdict on_token(int32_t id) override {
     PolicyVerdict verdict;
-    const bool allowed = thinking_ ? think(id) : advance(id);
+    const bool allowed = thinking_.is_over() ? advance(id) : think(id);
     // Nothing but the masks of a reply that is over, or a token forced by another policy, can go wrong here.
-    if (!allowed || (!thinking_ && matcher_.at_end())) {
+    if (!allowed || (thinking_.is_over() && matcher_.at_end())) {
       verdict.kind = PolicyVerdict::Kind::kStop;
     }
     return verdict;
@@ -42,7 +42,7 @@ class AnswerPolicy final : public TokenPolicy {
   bool wants_mask() const override { return true; }
 
   void fill_mask(std::span<uint32_t> words) override {
-    if (thinking_) {
+    if (!thinking_.is_over()) {
       std::copy(thinking_mask_.begin(), thinking_mask_.end(), words.begin());
       return;
     }
@@ -73,26 +73,17 @@ class AnswerPolicy final : public TokenPolicy {
                                    : matcher_.advance(tokenizer_.token_bytes(id));
   }
 
-  // The end of the thinking may also be spelled; what the same token has behind it belongs to the answer.
+  // What the token that ends the thinking has behind the end belongs to the answer.
   bool think(int32_t id) {
-    tail_ += tokenizer_.token_bytes(id);
-    const size_t found = tail_.find(kThinkEnd);
-    if (found == std::string::npos) {
-      tail_.erase(0, tail_.size() - std::min(tail_.size(), kThinkEnd.size() - 1));
-      return true;
-    }
-    thinking_ = false;
-    const std::string behind = tail_.substr(found + kThinkEnd.size());
-    tail_.clear();
-    return matcher_.advance(behind);
+    const std::string_view behind = thinking_.push(tokenizer_, id);
+    return !thinking_.is_over() || matcher_.advance(behind);
   }
 
   const text::Tokenizer& tokenizer_;
   mask::Matcher matcher_;
   std::vector<int32_t> stop_ids_;
-  bool thinking_;
+  ThinkEnd thinking_;
   std::vector<uint32_t> thinking_mask_;
-  std::string tail_;  // of the thinking: what may be the beginning of its end
 };
 
 }  // namespace

@@ -21,8 +21,7 @@ ReplySession::ReplySession(Source source, std::unique_ptr<ReplySink> sink, const
       schemas_(std::move(schemas)),
       parser_(schemas_, {settings.starts_in_think, settings.parse_tools}),
       settings_(settings),
-      latencies_(std::move(latencies)),
-      thinking_over_(!settings.starts_in_think) {}
+      latencies_(std::move(latencies)) {}
 
 bool ReplySession::drain() {
   while (auto event = stream_->try_next()) {
@@ -56,7 +55,7 @@ void ReplySession::tick(Clock::time_point now, std::chrono::milliseconds keep_al
 }
 
 void ReplySession::on_token(const TokenEvent& event) {
-  if (!thinking_over_) {
+  if (scanner_.in_think() && !answer_begun_) {
     ++reasoning_tokens_;
   }
   const std::string text = detokenizer_.push(event.id);
@@ -65,9 +64,6 @@ void ReplySession::on_token(const TokenEvent& event) {
   }
   raw_bytes_ += text.size();
   pass_on(scanner_.push(text).text);
-  if (!scanner_.in_think()) {
-    thinking_over_ = true;
-  }
 }
 
 // Text that no stop string can claim any more.
@@ -86,7 +82,7 @@ void ReplySession::pass_on(const std::string& text) {
 std::vector<ReplyEvent> ReplySession::noted(std::vector<ReplyEvent> events) {
   for (const ReplyEvent& event : events) {
     if (event.kind != ReplyEvent::Kind::kReasoning) {
-      thinking_over_ = true;
+      answer_begun_ = true;
     }
     if (event.kind == ReplyEvent::Kind::kToolBegin) {
       called_tool_ = true;

@@ -119,7 +119,7 @@ class ReplySession : public std::enable_shared_from_this<ReplySession> {
   uint64_t raw_bytes_ = 0;     // of text that tokens gave
   uint64_t passed_bytes_ = 0;  // of it, given to the parser
   int reasoning_tokens_ = 0;
-  bool thinking_over_ = false;
+  bool answer_begun_ = false;  // perhaps by a call, which ends the thinking too
   bool called_tool_ = false;
   bool ended_ = false;
   int prefilled_tokens_ = 0;

@@ -5,7 +5,6 @@
 namespace orfebre {
 namespace {
 
-constexpr std::string_view kThinkEnd = "</think>";
 constexpr std::string_view kSpaces = " \t\r\n";
 
 class StopPolicy final : public TokenPolicy {
@@ -29,41 +28,27 @@ class StopPolicy final : public TokenPolicy {
 }  // namespace
 
 StopScanner::StopScanner(std::span<const std::string> stops, bool starts_in_think)
-    : matcher_(stops), phase_(starts_in_think ? Phase::kThink : Phase::kAnswer) {}
+    : matcher_(stops), think_end_(starts_in_think), in_space_(starts_in_think) {}
 
 StopScanner::Result StopScanner::push(std::string_view text) {
-  const size_t answer = skip_thinking(text);
-  Result result{std::string(text.substr(0, answer)), false};
-  if (phase_ == Phase::kAnswer) {
-    auto matched = matcher_.push(text.substr(answer));
+  const std::string_view answer = skip_thinking(text);
+  Result result{std::string(text.substr(0, text.size() - answer.size())), false};
+  if (!answer.empty()) {
+    auto matched = matcher_.push(answer);
     result.text += matched.text;
-    result.stopped = matcher_.stopped();
     stop_index_ = std::max(stop_index_, matched.stop_index);
   }
+  result.stopped = matcher_.stopped();
   return result;
 }
 
-size_t StopScanner::skip_thinking(std::string_view text) {
-  size_t at = 0;
-  if (phase_ == Phase::kThink) {
-    const size_t tail_bytes = tail_.size();
-    tail_ += text;
-    const size_t found = tail_.find(kThinkEnd);
-    if (found == std::string::npos) {
-      tail_.erase(0, tail_.size() - std::min(tail_.size(), kThinkEnd.size() - 1));
-      return text.size();
-    }
-    at = found + kThinkEnd.size() - tail_bytes;
-    tail_.clear();
-    phase_ = Phase::kSpace;
+std::string_view StopScanner::skip_thinking(std::string_view text) {
+  std::string_view answer = think_end_.push(text);
+  if (in_space_ && think_end_.is_over()) {
+    answer.remove_prefix(std::min(answer.find_first_not_of(kSpaces), answer.size()));
+    in_space_ = answer.empty();
   }
-  if (phase_ == Phase::kSpace) {
-    at = std::min(text.find_first_not_of(kSpaces, at), text.size());
-    if (at < text.size()) {
-      phase_ = Phase::kAnswer;
-    }
-  }
-  return at;
+  return answer;
 }
 
 std::unique_ptr<TokenPolicy> make_stop_policy(const text::Tokenizer& tokenizer,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "engine/token_policy.h"
+#include "server/reply/think_end.h"
 #include "text/detokenizer.h"
 #include "text/stop_matcher.h"
 
@@ -31,19 +32,18 @@ class StopScanner {
   // The end of the reply without a match: the text held back.
   std::string flush() { return matcher_.stopped() ? std::string() : matcher_.flush(); }
 
-  bool in_think() const { return phase_ == Phase::kThink; }
+  bool in_think() const { return !think_end_.is_over(); }
   bool stopped() const { return matcher_.stopped(); }
   int stop_index() const { return stop_index_; }  // of the stop string that was found, or -1
 
  private:
-  enum class Phase { kThink, kSpace, kAnswer };
-  // The first byte of `text` after the thinking and its white space.
-  size_t skip_thinking(std::string_view text);
+  // What of `text` lies behind the thinking and the white space after it.
+  std::string_view skip_thinking(std::string_view text);
 
   text::StopMatcher matcher_;
-  Phase phase_;
+  ThinkEnd think_end_;
+  bool in_space_;  // nothing of the answer has come
   int stop_index_ = -1;
-  std::string tail_;  // of the thinking: what may be the beginning of "</think>"
 };
 
 // Null when there is nothing to look for. `tokenizer` must outlive the policy.

@@ -1,6 +1,7 @@
 #include "server/reply/thinking_policy.h"
 
 #include "server/reply/loop_detector.h"
+#include "server/reply/think_end.h"
 
 #include <utility>
 
@@ -11,7 +12,7 @@ class ThinkingPolicy final : public TokenPolicy {
  public:
   ThinkingPolicy(const text::Tokenizer& tokenizer, const ReplyPolicySettings& settings,
                  std::shared_ptr<ReplyNotes> notes)
-      : think_end_(tokenizer.id_of("</think>").value_or(-1)),
+      : tokenizer_(tokenizer),
         call_begin_(tokenizer.id_of("<tool_call>").value_or(-1)),
         closing_(tokenizer.encode("\n</think>\n\n")),
         budget_(settings.thinking.budget_tokens),
@@ -21,13 +22,16 @@ class ThinkingPolicy final : public TokenPolicy {
 
   PolicyVerdict on_token(int32_t id) override {
     const bool loops = guards_loops_ && detector_.push(id);
-    if (thinking_ && (id == think_end_ || id == call_begin_)) {  // a call inside the block ends it too
-      thinking_ = false;
+    if (thinking_.is_over()) {
+      return loops ? stop() : PolicyVerdict{};
+    }
+    thinking_.push(tokenizer_, id);
+    if (id == call_begin_) {  // a call inside the block ends it too
+      thinking_.end();
+    }
+    if (thinking_.is_over()) {
       detector_.reset();
       return {};
-    }
-    if (!thinking_) {
-      return loops ? stop() : PolicyVerdict{};
     }
     ++n_thought_;
     if (closing_now_) {
@@ -51,12 +55,12 @@ class ThinkingPolicy final : public TokenPolicy {
     return {PolicyVerdict::Kind::kForce, closing_};
   }
 
-  int32_t think_end_;
+  const text::Tokenizer& tokenizer_;
   int32_t call_begin_;
   std::vector<int32_t> closing_;
   int budget_;
   bool guards_loops_;
-  bool thinking_;
+  ThinkEnd thinking_;
   bool closing_now_ = false;
   int n_thought_ = 0;
   LoopDetector detector_;
