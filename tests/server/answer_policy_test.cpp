@@ -3,6 +3,7 @@
 
 #include "server/api/api_error.h"
 #include "server/constraint/policy_chain.h"
+#include "server/reply/reply_policy.h"
 #include "server/scripted_model.h"
 #include "text/reply_parser.h"
 
@@ -25,12 +26,13 @@ const text::Tokenizer& tokenizer() {
   return made;
 }
 
-std::unique_ptr<TokenPolicy> policy_of(const api::AnswerRequest& answer,
-                                       const std::vector<std::string>& tools, bool thinking) {
+std::unique_ptr<TokenPolicy> policy_of(
+    const api::AnswerRequest& answer, const std::vector<std::string>& tools, bool thinking,
+    const std::shared_ptr<ReplyNotes>& notes = std::make_shared<ReplyNotes>()) {
   static MaskVocabulary vocabulary;
   const std::vector<int32_t> stops{kEndOfTurn, kEndOfText};
   return make_answer_policy(compile_answer_request(answer, tools, tokenizer(), thinking),
-                            vocabulary.get(tokenizer()), tokenizer(), stops, thinking);
+                            vocabulary.get(tokenizer()), tokenizer(), stops, thinking, notes);
 }
 
 api::AnswerRequest schema_answer(const std::string& schema) {
@@ -103,6 +105,22 @@ TEST(AnswerPolicy, TheTurnEndsWhereTheAnswerMay) {
   EXPECT_TRUE(allows(*policy, '0'));
   EXPECT_FALSE(allows(*policy, '1'));
   EXPECT_TRUE(tell(*policy, "0"));  // nothing may follow
+}
+
+TEST(AnswerPolicy, NotesAnAnswerThatLeavesItsForm) {
+  for (const bool thinking : {false, true}) {
+    for (const int32_t wrong : {int32_t{'x'}, kCall, kEndOfThinking}) {
+      const auto notes = std::make_shared<ReplyNotes>();
+      const auto policy = policy_of(schema_answer(R"({"type":"boolean"})"), {}, thinking, notes);
+      EXPECT_FALSE(tell(*policy, thinking ? "so</think>tru" : "tru"));
+      EXPECT_FALSE(notes->left_form);
+      EXPECT_EQ(policy->on_token(wrong).kind, PolicyVerdict::Kind::kStop);
+      EXPECT_TRUE(notes->left_form);
+    }
+  }
+  const auto notes = std::make_shared<ReplyNotes>();
+  EXPECT_TRUE(tell(*policy_of(schema_answer(R"({"type":"boolean"})"), {}, false, notes), "true"));
+  EXPECT_FALSE(notes->left_form);
 }
 
 // Picks at random what the masks allow, and gives the reply as the server's parser reads it.

@@ -43,6 +43,31 @@ TEST_F(ServerTest, EveryApiTellsOfAFailure) {
   EXPECT_TRUE(is_idle());
 }
 
+// The script pays no heed to masks, as no model can.
+TEST_F(ServerTest, EveryApiTellsOfAnAnswerThatLeftItsForm) {
+  start();
+  const std::string schema = R"({"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]})";
+  const std::string formats[] = {
+      R"("output_config":{"format":{"type":"json_schema","schema":)" + schema + "}},",
+      R"("text":{"format":{"type":"json_schema","name":"n","schema":)" + schema + "}},",
+      R"("format":)" + schema + ",", R"("format":)" + schema + ","};
+  for (size_t i = 0; i < apis().size(); ++i) {
+    const Api& api = apis()[i];
+    const TestResponse good = ask(port(), post(api.path, body_of(api, R"({"a": 12})", false, formats[i])));
+    EXPECT_EQ(good.status, 200) << api.path << good.body;
+    const TestResponse torn = ask(port(), post(api.path, body_of(api, R"({"a": oh)", false, formats[i])));
+    EXPECT_EQ(torn.status, 500) << api.path << torn.body;
+    const TestResponse streamed = ask(port(), post(api.path, body_of(api, R"({"a": oh)", true, formats[i])));
+    EXPECT_TRUE(streamed.complete) << api.path;
+    EXPECT_NE(streamed.body.find("left the form"), std::string::npos) << api.path << streamed.body;
+  }
+  const std::string chat_format =
+      kDirect + R"(,"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":)" + schema +
+      "}}";
+  EXPECT_EQ(complete(chat(R"({"a": 12})", chat_format)).status, 200);
+  EXPECT_EQ(complete(chat(R"({"a": oh)", chat_format)).status, 500);
+}
+
 TEST_F(ServerTest, EveryApiFreesTheSequenceOfAClientThatLeaves) {
   start();
   pace_->decode_ms = 5;

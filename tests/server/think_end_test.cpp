@@ -100,14 +100,16 @@ TEST(ThinkingPolicy, ForcesNothingIntoAnAnswerWithAForm) {
   MaskVocabulary vocabulary;
   const std::vector<int32_t> stops{kEndOfTurn};
   std::vector<std::unique_ptr<TokenPolicy>> parts;
-  parts.push_back(budget_policy(std::make_shared<ReplyNotes>()));
+  const auto notes = std::make_shared<ReplyNotes>();
+  parts.push_back(budget_policy(notes));
   parts.push_back(make_answer_policy(compile_answer_request(answer, {}, tokenizer(), true),
-                                     vocabulary.get(tokenizer()), tokenizer(), stops, true));
+                                     vocabulary.get(tokenizer()), tokenizer(), stops, true, notes));
   const auto policy = chain_policies(std::move(parts));
   const std::vector<int32_t> ids = spelled("so</think>\n\n\"" + std::string(3 * kBudget, 'a') + "\"");
   for (size_t i = 0; i < ids.size(); ++i) {
     ASSERT_EQ(policy->on_token(ids[i]).kind, i + 1 < ids.size() ? Kind::kContinue : Kind::kStop) << i;
   }
+  EXPECT_FALSE(notes->left_form);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "server/constraint/answer_policy.h"
 
+#include "server/reply/reply_policy.h"
 #include "server/reply/think_end.h"
 
 #include <algorithm>
@@ -18,11 +19,12 @@ class AnswerPolicy final : public TokenPolicy {
  public:
   AnswerPolicy(std::shared_ptr<const automaton::Program> grammar,
                std::shared_ptr<const mask::Vocabulary> vocabulary, const text::Tokenizer& tokenizer,
-               std::span<const int32_t> stop_ids, bool starts_in_think)
+               std::span<const int32_t> stop_ids, bool starts_in_think, std::shared_ptr<ReplyNotes> notes)
       : tokenizer_(tokenizer),
         matcher_(std::move(grammar), std::move(vocabulary)),
         stop_ids_(stop_ids.begin(), stop_ids.end()),
-        thinking_(starts_in_think) {
+        thinking_(starts_in_think),
+        notes_(std::move(notes)) {
     std::erase_if(stop_ids_, [&](int32_t id) { return id < 0 || id >= tokenizer.vocab_size(); });
     if (!thinking_.is_over()) {
       make_thinking_mask();
@@ -32,7 +34,9 @@ class AnswerPolicy final : public TokenPolicy {
   PolicyVerdict on_token(int32_t id) override {
     PolicyVerdict verdict;
     const bool allowed = thinking_.is_over() ? advance(id) : think(id);
-    // Nothing but the masks of a reply that is over, or a token forced by another policy, can go wrong here.
+    if (!allowed) {  // in spite of the masks
+      notes_->left_form = true;
+    }
     if (!allowed || (thinking_.is_over() && matcher_.at_end())) {
       verdict.kind = PolicyVerdict::Kind::kStop;
     }
@@ -84,6 +88,7 @@ class AnswerPolicy final : public TokenPolicy {
   std::vector<int32_t> stop_ids_;
   ThinkEnd thinking_;
   std::vector<uint32_t> thinking_mask_;
+  std::shared_ptr<ReplyNotes> notes_;
 };
 
 }  // namespace
@@ -91,12 +96,13 @@ class AnswerPolicy final : public TokenPolicy {
 std::unique_ptr<TokenPolicy> make_answer_policy(std::shared_ptr<const automaton::Program> grammar,
                                                 std::shared_ptr<const mask::Vocabulary> vocabulary,
                                                 const text::Tokenizer& tokenizer,
-                                                std::span<const int32_t> stop_ids, bool starts_in_think) {
+                                                std::span<const int32_t> stop_ids, bool starts_in_think,
+                                                std::shared_ptr<ReplyNotes> notes) {
   if (grammar == nullptr) {
     return nullptr;
   }
   return std::make_unique<AnswerPolicy>(std::move(grammar), std::move(vocabulary), tokenizer, stop_ids,
-                                        starts_in_think);
+                                        starts_in_think, std::move(notes));
 }
 
 }  // namespace orfebre

@@ -15,6 +15,8 @@
 
 namespace orfebre {
 
+struct ReplyNotes;
+
 // The model's vocabulary arranged for masks; made when the first request needs it, a tenth of a second for
 // the real one. Any number of threads.
 class MaskVocabulary {
@@ -35,11 +37,13 @@ std::shared_ptr<const automaton::Program> compile_answer_request(const api::Answ
                                                                  bool starts_in_think);
 
 // Null without a grammar. The turn can only end where the grammar may; while the model thinks it cannot end,
-// and no call can begin. Where the grammar must end the reply stops without an end-of-turn token. `tokenizer`
-// must outlive the policy.
+// and no call can begin. Where the grammar must end the reply stops without an end-of-turn token. It also
+// stops at a token that the grammar forbids, with a word of it in `notes`: such a reply is no answer.
+// `tokenizer` must outlive the policy.
 std::unique_ptr<TokenPolicy> make_answer_policy(std::shared_ptr<const automaton::Program> grammar,
                                                 std::shared_ptr<const mask::Vocabulary> vocabulary,
                                                 const text::Tokenizer& tokenizer,
-                                                std::span<const int32_t> stop_ids, bool starts_in_think);
+                                                std::span<const int32_t> stop_ids, bool starts_in_think,
+                                                std::shared_ptr<ReplyNotes> notes);
 
 }  // namespace orfebre

@@ -28,7 +28,7 @@ std::unique_ptr<TokenPolicy> make_policy(RouteState& state, const Generation& ge
       notes));
   if (generation.grammar) {
     policies.push_back(make_answer_policy(generation.grammar, state.mask_vocabulary.get(tokenizer), tokenizer,
-                                          state.context.stop_ids, thinks_first));
+                                          state.context.stop_ids, thinks_first, notes));
   }
   return chain_policies(std::move(policies));
 }

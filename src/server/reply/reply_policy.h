@@ -19,6 +19,7 @@ enum class Interference { kNone, kBudget, kLoop };
 struct ReplyNotes {
   std::atomic<Interference> thinking_cut{Interference::kNone};  // what closed the thinking before its end
   std::atomic<bool> stopped_for_loop{false};
+  std::atomic<bool> left_form{false};  // a token came that the demanded form forbids: a defect
 };
 
 struct ThinkingLimit {

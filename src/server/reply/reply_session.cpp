@@ -104,6 +104,14 @@ void ReplySession::on_end(const TokenEvent& event) {
     }
     return;
   }
+  if (notes_->left_form) {
+    const Error error(ErrorKind::kInternal,
+                      "the reply left the form that the request demands: a defect of this server; send the "
+                      "request again");
+    log_error("{}", error.what());
+    sink_->on_error(error);
+    return;
+  }
   if (!scanner_.stopped()) {
     const std::string last = detokenizer_.flush();
     raw_bytes_ += last.size();
