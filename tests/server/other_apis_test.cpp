@@ -144,6 +144,44 @@ TEST_F(ServerTest, AnthropicsBlocksHoldSeveralCalls) {
   EXPECT_EQ(joined[1], joined[2]);
 }
 
+TEST_F(ServerTest, AResponseRepeatsWhatWasAsked) {
+  start();
+  const std::string format =
+      R"({"type":"json_schema","name":"n","strict":true,"schema":{"type":"integer","minimum":1.50e0}})";
+  const std::string choice =
+      R"({"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"f"}]})";
+  const std::string fields =
+      R"("instructions":"Be \"brief\"\n","metadata":{"a":"b"},"user":"u7","tool_choice":)" + choice +
+      R"(,"tools":[{"type":"function","name":"f"}],"text":{"format":)" + format +
+      R"(},"reasoning":{"effort":"low","summary":"auto"},)";
+  const auto check = [&](const Json& json, const std::string& at) {
+    EXPECT_EQ(json.text(at + "/instructions"), "Be \"brief\"\n");
+    EXPECT_EQ(json.text(at + "/metadata/a"), "b");
+    EXPECT_EQ(json.text(at + "/user"), "u7");
+    EXPECT_EQ(json.text(at + "/reasoning/effort"), "low");
+    EXPECT_EQ(json.text(at + "/reasoning/summary"), "auto");
+    EXPECT_EQ(std::string(simdjson::minify(json.at(at + "/tool_choice"))), choice);
+    EXPECT_EQ(json.text(at + "/text/format/type"), "json_schema");
+    EXPECT_EQ(json.at(at + "/text/format/schema/minimum").get_double().value(), 1.5);
+    EXPECT_EQ(json.text(at + "/tools/0/name"), "f");
+  };
+  check(Json(ask(port(), post("/v1/responses", body_of(apis()[1], "12", false, fields))).body), "");
+  int n_responses = 0;
+  for (const std::string& event :
+       events(ask(port(), post("/v1/responses", body_of(apis()[1], "12", true, fields))).body)) {
+    if (const Json json(event); json.has("/response")) {
+      check(json, "/response");
+      ++n_responses;
+    }
+  }
+  EXPECT_EQ(n_responses, 3);
+  const Json plain(ask(port(), post("/v1/responses", body_of(apis()[1], "12", false))).body);
+  EXPECT_EQ(plain.text("/instructions"), "null");
+  EXPECT_EQ(plain.text("/tool_choice"), "auto");
+  EXPECT_EQ(plain.text("/text/format/type"), "text");
+  EXPECT_EQ(plain.text("/reasoning/effort"), "null");
+}
+
 TEST_F(ServerTest, AResponseCutShortIsIncomplete) {
   start();
   const Json cut(ask(port(), post("/v1/responses",

@@ -195,6 +195,28 @@ void read_format(const ObjectReader& body, ChatRequest& chat) {
   }
 }
 
+// After the others have been read: what is wrong with them has been said.
+EchoedFields read_echoed(const ObjectReader& body) {
+  const auto repeat = [](std::string& field, const ObjectReader& from, const char* name) {
+    if (const PyJson* value = from.find(name)) {
+      field = json_dumps_as_written(*value);
+    }
+  };
+  EchoedFields echoed;
+  repeat(echoed.instructions, body, "instructions");
+  repeat(echoed.metadata, body, "metadata");
+  repeat(echoed.tool_choice, body, "tool_choice");
+  repeat(echoed.user, body, "user");
+  if (const auto text = body.object("text")) {
+    repeat(echoed.text_format, *text, "format");
+  }
+  if (const auto reasoning = body.object("reasoning")) {
+    repeat(echoed.reasoning_effort, *reasoning, "effort");
+    repeat(echoed.reasoning_summary, *reasoning, "summary");
+  }
+  return echoed;
+}
+
 void refuse_unsupported(const ObjectReader& body) {
   for (const char* name : {"previous_response_id", "conversation", "prompt"}) {
     if (body.find(name)) {
@@ -232,6 +254,7 @@ ResponsesRequest parse_responses_request(std::string_view text) {
   if (const auto reasoning = body.object("reasoning")) {
     request.wants_summary = reasoning->string("summary").value_or("none") != "none";
   }
+  request.echoed = read_echoed(body);
   return request;
 }
 

@@ -14,10 +14,10 @@ void handle_responses(const RouteCall& call) {
   const api::ResponsesRequest request = api::parse_responses_request(call.request.body);
   std::vector<Generation> generations;
   generations.push_back(make_generation(context, request.chat));
-  const ResponseHead head{api::random_id("resp_"), std::time(nullptr),
-                          context.model_name,      generations.front().sampling,
-                          request.chat.max_tokens, request.chat.answer.parallel_calls,
-                          request.wants_summary,   request.flat_tools};
+  const ResponseHead head{
+      api::random_id("resp_"),      std::time(nullptr),      context.model_name,
+      generations.front().sampling, request.chat.max_tokens, request.chat.answer.parallel_calls,
+      request.wants_summary,        request.flat_tools,      request.echoed};
   start_replies(call, std::move(generations), [&] {
     std::vector<std::unique_ptr<ReplySink>> sinks;
     sinks.push_back(request.chat.stream ? make_response_stream(call.writer, head, call.headers)

@@ -58,22 +58,25 @@ void write_outcome(JsonWriter& json, const Stage& stage) {
 }
 
 void write_settings(JsonWriter& json, const ResponseHead& head) {
-  json.key("instructions").null().key("metadata").begin_object().end_object().key("max_output_tokens");
+  const api::EchoedFields& echoed = head.echoed;
+  json.key("instructions").raw(echoed.instructions).key("metadata").raw(echoed.metadata);
+  json.key("max_output_tokens");
   if (head.max_tokens > 0) {
     json.integer(head.max_tokens);
   } else {
     json.null();
   }
   json.key("parallel_tool_calls").boolean(head.parallel_tool_calls).key("previous_response_id").null();
-  json.key("reasoning").begin_object().key("effort").null().key("summary").null().end_object();
+  json.key("reasoning").begin_object().key("effort").raw(echoed.reasoning_effort);
+  json.key("summary").raw(echoed.reasoning_summary).end_object();
   json.key("store").boolean(false).key("temperature").number(head.sampling.temperature);
-  json.key("top_p").number(head.sampling.top_p).key("text").begin_object().key("format").begin_object();
-  json.key("type").string("text").end_object().end_object().key("tool_choice").string("auto");
-  json.key("tools").begin_array();
+  json.key("top_p").number(head.sampling.top_p);
+  json.key("text").begin_object().key("format").raw(echoed.text_format).end_object();
+  json.key("tool_choice").raw(echoed.tool_choice).key("tools").begin_array();
   for (const std::string& tool : head.tools) {
     json.raw(tool);
   }
-  json.end_array().key("truncation").string("disabled").key("user").null();
+  json.end_array().key("truncation").string("disabled").key("user").raw(echoed.user);
 }
 
 void write_response(JsonWriter& json, const ResponseHead& head, const ResponseItems& items,

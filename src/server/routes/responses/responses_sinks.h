@@ -21,6 +21,7 @@ struct ResponseHead {
   bool parallel_tool_calls = true;
   bool wants_summary = false;
   std::vector<std::string> tools;  // raw JSON
+  api::EchoedFields echoed;
 };
 
 // A stream's head, response.created and response.in_progress are sent at once.
