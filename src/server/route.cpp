@@ -123,4 +123,11 @@ http::HttpResponse error_response(int status, std::string_view message, std::str
   return response;
 }
 
+void send_error(http::ResponseWriter& writer, const Error& error, api::ErrorStyle style,
+                const std::vector<http::Header>& headers) {
+  http::HttpResponse response = error_response(error, style);
+  response.headers.insert(response.headers.end(), headers.begin(), headers.end());
+  writer.send(std::move(response));
+}
+
 }  // namespace orfebre

@@ -63,5 +63,8 @@ std::vector<std::string> route_names();
 http::HttpResponse error_response(const Error& error, api::ErrorStyle style = api::ErrorStyle::kOpenAi);
 http::HttpResponse error_response(int status, std::string_view message, std::string_view code,
                                   api::ErrorStyle style = api::ErrorStyle::kOpenAi);
+// Answers with that, `headers` added.
+void send_error(http::ResponseWriter& writer, const Error& error, api::ErrorStyle style,
+                const std::vector<http::Header>& headers);
 
 }  // namespace orfebre

@@ -18,8 +18,8 @@ std::string sse_error(std::string_view error_body) {
   return sse_named_event("error", error_body);
 }
 
-std::string sse_comment(std::string_view text) {
-  return fmt::format(": {}\n\n", text);
+std::string sse_waiting(int prefilled_tokens, int prompt_tokens) {
+  return fmt::format(": waiting: {} of {} prompt tokens read\n\n", prefilled_tokens, prompt_tokens);
 }
 
 std::string random_id(std::string_view prefix) {

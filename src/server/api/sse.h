@@ -11,8 +11,8 @@ std::string sse_event(std::string_view json);
 std::string sse_named_event(std::string_view name, std::string_view json);
 // What the openai clients turn into an APIError; the stream ends after it, without [DONE].
 std::string sse_error(std::string_view error_body);
-// Clients ignore it; `text` must be one line.
-std::string sse_comment(std::string_view text);
+// A sign of life, as a comment, which clients ignore: so much of the prompt has been read.
+std::string sse_waiting(int prefilled_tokens, int prompt_tokens);
 inline constexpr std::string_view kSseDone = "data: [DONE]\n\n";
 
 // "PREFIX" and 24 random letters and digits.

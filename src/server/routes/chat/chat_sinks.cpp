@@ -5,8 +5,6 @@
 #include "server/reply/sse_writer.h"
 #include "server/route.h"
 
-#include <fmt/format.h>
-
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -80,8 +78,7 @@ class ChatStream final : public ReplySink {
   }
 
   void on_silence(int prefilled_tokens, int prompt_tokens) override {
-    answer_->sse.add(api::sse_comment(
-        fmt::format("waiting: {} of {} prompt tokens read", prefilled_tokens, prompt_tokens)));
+    answer_->sse.add(api::sse_waiting(prefilled_tokens, prompt_tokens));
   }
 
   bool flush() override { return answer_->sse.flush(); }
@@ -136,9 +133,7 @@ class ChatWhole final : public ReplySink {
     if (std::exchange(answer_->failed, true)) {
       return;
     }
-    http::HttpResponse response = error_response(error);
-    response.headers.insert(response.headers.end(), answer_->headers.begin(), answer_->headers.end());
-    answer_->writer->send(std::move(response));
+    send_error(*answer_->writer, error, api::ErrorStyle::kOpenAi, answer_->headers);
   }
 
   void on_silence(int, int) override {}

@@ -5,8 +5,6 @@
 #include "server/route.h"
 #include "text/utf8.h"
 
-#include <fmt/format.h>
-
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -107,16 +105,13 @@ class CompletionSink final : public ReplySink {
       answer_->sse->add(api::sse_error(api::error_body(error)));
       answer_->sse->end();
     } else if (!std::exchange(answer_->failed, true)) {
-      http::HttpResponse response = error_response(error);
-      response.headers.insert(response.headers.end(), answer_->headers.begin(), answer_->headers.end());
-      answer_->writer->send(std::move(response));
+      send_error(*answer_->writer, error, api::ErrorStyle::kOpenAi, answer_->headers);
     }
   }
 
   void on_silence(int prefilled_tokens, int prompt_tokens) override {
     if (answer_->sse) {
-      answer_->sse->add(api::sse_comment(
-          fmt::format("waiting: {} of {} prompt tokens read", prefilled_tokens, prompt_tokens)));
+      answer_->sse->add(api::sse_waiting(prefilled_tokens, prompt_tokens));
     }
   }
 

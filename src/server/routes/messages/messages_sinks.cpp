@@ -217,9 +217,7 @@ class MessageWhole final : public ReplySink {
   }
 
   void on_error(const Error& error) override {
-    http::HttpResponse response = error_response(error, api::ErrorStyle::kAnthropic);
-    response.headers.insert(response.headers.end(), headers_.begin(), headers_.end());
-    writer_->send(std::move(response));
+    send_error(*writer_, error, api::ErrorStyle::kAnthropic, headers_);
   }
 
   void on_silence(int, int) override {}

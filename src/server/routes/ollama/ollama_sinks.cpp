@@ -108,9 +108,7 @@ class OllamaSink final : public ReplySink {
       lines_->end();
       return;
     }
-    http::HttpResponse response = error_response(error, api::ErrorStyle::kOllama);
-    response.headers.insert(response.headers.end(), headers_.begin(), headers_.end());
-    writer_->send(std::move(response));
+    send_error(*writer_, error, api::ErrorStyle::kOllama, headers_);
   }
 
   // There are no comments between lines of JSON: a piece without text.

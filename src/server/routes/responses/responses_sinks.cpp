@@ -7,8 +7,6 @@
 #include "server/routes/chat/chat_reply.h"
 #include "server/routes/responses/response_items.h"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 namespace orfebre {
@@ -136,8 +134,7 @@ class ResponseStream final : public ReplySink {
   }
 
   void on_silence(int prefilled_tokens, int prompt_tokens) override {
-    sse_.add(api::sse_comment(
-        fmt::format("waiting: {} of {} prompt tokens read", prefilled_tokens, prompt_tokens)));
+    sse_.add(api::sse_waiting(prefilled_tokens, prompt_tokens));
   }
   bool flush() override { return sse_.flush(); }
 
@@ -184,9 +181,7 @@ class ResponseWhole final : public ReplySink {
   }
 
   void on_error(const Error& error) override {
-    http::HttpResponse response = error_response(error);
-    response.headers.insert(response.headers.end(), headers_.begin(), headers_.end());
-    writer_->send(std::move(response));
+    send_error(*writer_, error, api::ErrorStyle::kOpenAi, headers_);
   }
 
   void on_silence(int, int) override {}
