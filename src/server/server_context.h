@@ -28,7 +28,7 @@ struct ServerContext {
   SamplingDefaults sampling{};
   int train_context = 262144;  // what the model was trained for; Engine::max_context() is what is served
   int64_t created = 0;         // seconds since the epoch; 0: the server's start
-  std::string fingerprint = "orfebre";  // system_fingerprint: program version and weights
+  std::string fingerprint = "orfebre";  // system_fingerprint: the program and its version
 };
 
 }  // namespace orfebre
