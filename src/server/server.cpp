@@ -142,10 +142,10 @@ class Server::Impl {
 
   // On a request thread. The only place where errors become answers.
   void handle(const http::HttpRequest& request, std::shared_ptr<http::ResponseWriter> writer) {
-    // Clients log it; it says nothing about the request.
     http::HttpResponse answer;
     const RouteMatch match = find_route(request);
     const api::ErrorStyle style = match.error_style;
+    // Clients log it; it says nothing about the request.
     const http::Header id{style == api::ErrorStyle::kAnthropic ? "request-id" : "x-request-id",
                           api::random_id("req_")};
     try {

@@ -63,7 +63,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Closes now unless an answer is in progress; then closes after it.
   void drain();
   void close();
-  bool is_answering() const { return state_ == State::kAnswering; }
 
   // Runs `action`; closes the connection where there is no memory for it.
   template <typename F>
