@@ -29,7 +29,7 @@ if ! cmp -s "$clients" "$client_stamp"; then
   elif [[ ${CI:-} == 1 || ${CI:-} == true ]]; then
     exit 1
   else
-    echo "PyPI is out of reach: tests/python/clients is left out" >&2
+    echo "The clients could not be installed (see above): tests/python/clients is left out" >&2
     touch "$folder/no-clients"
   fi
 fi

@@ -1,5 +1,6 @@
 // `orfebre bench`: prefill and decode speed, memory traffic, and its share of the read bandwidth measured in
-// the same run. Works on the model itself, without engine and server.
+// the same run: the model itself, without engine and server. With --cache what the prefix cache saves and
+// costs.
 #include "cli/app/bench_runner.h"
 
 #include "base/error.h"

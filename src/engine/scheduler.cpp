@@ -291,6 +291,7 @@ void Scheduler::take(Sequence& sequence, const PickResult& picked) {
   if (sequence.first_token_at < 0) {
     sequence.first_token_at = clock_();
     totals_.prompt_tokens += static_cast<uint64_t>(sequence.n_prompt);
+    totals_.cached_prompt_tokens += static_cast<uint64_t>(sequence.n_cached);
   }
   if (sequence.is_stop(picked.token)) {
     return end(sequence, FinishReason::kStop);

@@ -72,7 +72,6 @@ class Model final : public Executor {
   const ShapeInfo& shape() const override { return backend_->shape(); }
   const StepLimits& limits() const override { return limits_; }
   StateTraits state_traits() const override;
-  const BackendInfo& backend_info() const { return backend_->info(); }
 
   bool forward(const Step& step, const std::atomic<bool>* cancel) override;
   void pick(const PickBatch& batch) override;

@@ -131,16 +131,20 @@ TEST_F(RealShape, TheMemoryThatIsAdvisedIsEnough) {
 
 // inspect and serve make the same plan of the same context.
 TEST_F(RealShape, ATableRowIsThePlanOfServing) {
-  for (const bool stream : {false, true}) {
-    options_.stream_experts = stream;
-    options_.context_tokens = 8192;
-    const MemoryChoice served = choose_memory(with(24), options_);
-    const MemoryChoice row = plan_for_context(with(24), options_, 8192);
-    EXPECT_EQ(row.total_bytes(), served.total_bytes());
-    EXPECT_EQ(row.plan.expert_bytes, served.plan.expert_bytes);
-    EXPECT_EQ(row.limits.n_kv_blocks, served.limits.n_kv_blocks);
-    EXPECT_EQ(row.limits.n_kv_blocks, 4 * 8192 / kBlockTokens) << "four replies, each with its context";
+  for (const double gigabytes : {20.7, 21.0, 21.4, 24.0}) {
+    for (const bool stream : {false, true}) {
+      options_.stream_experts = stream;
+      options_.context_tokens = 0;
+      const MemoryChoice row = plan_for_context(with(gigabytes), options_, 8192);
+      options_.context_tokens = 8192;
+      const MemoryChoice served = choose_memory(with(gigabytes), options_);
+      EXPECT_EQ(row.total_bytes(), served.total_bytes()) << gigabytes;
+      EXPECT_EQ(row.plan.expert_bytes, served.plan.expert_bytes) << gigabytes;
+      EXPECT_EQ(row.limits.n_kv_blocks, served.limits.n_kv_blocks) << gigabytes;
+    }
   }
+  EXPECT_EQ(plan_for_context(with(24), options_, 8192).limits.n_kv_blocks, 4 * 8192 / kBlockTokens)
+      << "four replies, each with its context";
 }
 
 TEST_F(RealShape, StreamingFitsSixteenGigabytes) {

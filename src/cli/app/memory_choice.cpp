@@ -44,7 +44,9 @@ MemoryChoice plan_with_cache(const MemoryNeeds& needs, const ModelOptions& optio
   limits.max_prefill_rows = std::min(kPrefillRows, blocks_for(context) * kBlockTokens);
   limits.n_kv_blocks = n_kv_blocks + cache.n_kv_blocks;
   limits.n_state_slots = kSlotsPerSequence * options.parallel + cache.n_snapshots;
-  return plan_limits(needs, limits, least_expert_bytes(needs, options));
+  MemoryChoice choice = plan_limits(needs, limits, least_expert_bytes(needs, options));
+  choice.n_snapshots = cache.n_snapshots;
+  return choice;
 }
 
 // The prefix cache's own share. One that nobody asked for is given up where the context would not fit beside
@@ -142,7 +144,8 @@ int largest_context(const MemoryNeeds& needs, const ModelOptions& options) {
   return below * kBlockTokens;
 }
 
-MemoryChoice plan_for_context(const MemoryNeeds& needs, const ModelOptions& options, int context) {
+MemoryChoice plan_for_context(const MemoryNeeds& needs, ModelOptions options, int context) {
+  options.context_tokens = context;
   MemoryChoice choice = plan_blocks(needs, options, context, pool_blocks(needs, options, context));
   spend_rest_on_experts(choice, needs, options);
   return choice;
@@ -196,10 +199,12 @@ std::string describe(const MemoryChoice& choice) {
   const MemoryPlan& plan = choice.plan;
   const std::string experts =
       plan.expert_bytes > 0 ? fmt::format(" + experts in memory {}", format_bytes(plan.expert_bytes)) : "";
+  const std::string snapshots =
+      choice.n_snapshots > 0 ? fmt::format(" ({} snapshots of the prefix cache)", choice.n_snapshots) : "";
   return fmt::format(
-      "weights {}{} + KV cache {} + recurrent state {} + activations {} + program {} = {} of {} usable",
+      "weights {}{} + KV cache {} + recurrent state {}{} + activations {} + program {} = {} of {} usable",
       format_bytes(plan.weight_bytes), experts, format_bytes(plan.kv_bytes), format_bytes(plan.state_bytes),
-      format_bytes(plan.activation_bytes + plan.scratch_bytes), format_bytes(choice.program_bytes),
+      snapshots, format_bytes(plan.activation_bytes + plan.scratch_bytes), format_bytes(choice.program_bytes),
       format_bytes(choice.total_bytes()), format_bytes(choice.usable_bytes));
 }
 

@@ -20,6 +20,7 @@ struct MemoryChoice {
   MemoryPlan plan;
   uint64_t program_bytes = 0;  // tokenizer, connections, buffers of the loader
   uint64_t usable_bytes = 0;   // what the plan had to fit into
+  int n_snapshots = 0;         // state slots that are the prefix cache's
   int largest_context = 0;     // tokens of one conversation that would fit
   uint64_t total_bytes() const { return plan.total_bytes() + program_bytes; }
   bool fits() const { return total_bytes() <= usable_bytes; }
@@ -37,7 +38,7 @@ struct MemoryNeeds {
 // What `serve --context` would take, whether it fits or not: KV blocks for one whole context, and for the
 // other replies at once as far as half of the memory left over allows; what is then left goes to streamed
 // experts.
-MemoryChoice plan_for_context(const MemoryNeeds& needs, const ModelOptions& options, int context);
+MemoryChoice plan_for_context(const MemoryNeeds& needs, ModelOptions options, int context);
 
 // The largest context, in whole blocks, that fits for one conversation; 0 when not even one block's does.
 int largest_context(const MemoryNeeds& needs, const ModelOptions& options);

@@ -100,7 +100,6 @@ bool SequenceMemory::admit(Sequence& sequence, int n_spare_blocks) {
   sequence.planned.assign(plan.begin(), plan.end());
   if (sequence.admitted_at < 0) {
     sequence.n_cached = sequence.n_processed;
-    n_cached_tokens_ += static_cast<uint64_t>(sequence.n_cached);
     n_hits_ += reuses ? 1 : 0;
     ++n_lookups_;
     trace(sequence, match, reuses || match.snapshot == nullptr);
@@ -225,7 +224,6 @@ void SequenceMemory::report(EngineStats& stats) const {
   stats.cache_evictions = cache_.n_evicted();
   stats.cache_lookups = n_lookups_;
   stats.cache_hits = n_hits_;
-  stats.cached_prompt_tokens = n_cached_tokens_;
 }
 
 }  // namespace orfebre

@@ -53,7 +53,6 @@ class SequenceMemory {
   PrefixCache cache_;  // a user of both pools
   uint64_t n_lookups_ = 0;
   uint64_t n_hits_ = 0;
-  uint64_t n_cached_tokens_ = 0;
 };
 
 }  // namespace orfebre
