@@ -63,6 +63,9 @@ RuleId ArrayWriter::write(const Assertions& assertions) {
   }
   const auto low = static_cast<int32_t>(assertions.min_items);
   auto high = static_cast<int32_t>(assertions.max_items);
+  if (high >= 0 && low > high) {
+    return builder_.add_rule();  // without an end: there is no such array
+  }
   if (n_prefix == 0) {
     return write_list(compiler_.value_rule(schemas_at(assertions, 0)), low, high);
   }
@@ -106,9 +109,6 @@ RuleId ArrayWriter::write(const Assertions& assertions) {
 
 RuleId ArrayWriter::write_list(RuleId item, int32_t low, int32_t high) {
   const RuleId rule = builder_.add_rule(low, high);
-  if (high >= 0 && low > high) {
-    return rule;  // without an end: no array
-  }
   const StateId open = builder_.add_text(builder_.start(rule), "[");
   const StateId first = builder_.add_state(rule), next = builder_.add_state(rule),
                 behind = builder_.add_state(rule), closing = builder_.add_state(rule);

@@ -154,3 +154,15 @@ def test_equal_alternatives_do_not_multiply(tool):
                                        {"type": "array", "items": {"$ref": "#/$defs/n"}, "maxItems": 9}]}},
               "$ref": "#/$defs/n"}
     assert tool.ask(schema, ["[" * 60 + "]" * 60, json.dumps([[[], [[]]]])])["accepts"][1]
+
+
+@pytest.mark.parametrize("schema", [
+    {"type": "array", "minItems": 4, "maxItems": 3},
+    {"type": "array", "prefixItems": [{"type": "null"}], "items": {"type": "boolean"}, "minItems": 4, "maxItems": 3},
+    {"type": "integer", "minimum": 4, "maximum": 3},
+    {"type": "string", "minLength": 4, "maxLength": 3},
+    {"type": "object", "properties": {"a": False}, "required": ["a"]},
+    False,
+])
+def test_what_nothing_can_satisfy_is_refused(tool, schema):
+    assert "allows nothing" in tool.ask(schema, [], walks=0, seed=1)["error"]
