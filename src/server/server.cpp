@@ -131,13 +131,13 @@ class Server::Impl {
     }
     answer.headers.insert(answer.headers.end(), cors.begin(), cors.end());
     if (request.method != "OPTIONS") {
+      answer.headers.push_back({"Access-Control-Expose-Headers", "retry-after, x-request-id"});
       return;
     }
     answer.headers.push_back({"Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS"});
-    answer.headers.push_back({"Access-Control-Allow-Headers",
-                              "authorization, content-type, x-api-key, "
-                              "anthropic-version, anthropic-beta, "
-                              "anthropic-dangerous-direct-browser-access"});
+    // The page is trusted already, and its client library sends headers of its own.
+    answer.headers.push_back(
+        {"Access-Control-Allow-Headers", std::string(request.header("Access-Control-Request-Headers"))});
   }
 
   // On a request thread. The only place where errors become answers.
