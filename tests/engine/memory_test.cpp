@@ -49,7 +49,7 @@ TEST(StateSlots, NeverGivesASlotTwice) {
   std::set<int32_t> taken;
   for (int i = 0; i < 1000; ++i) {
     if (slots.n_free() > 0 && random() % 2 == 0) {
-      EXPECT_TRUE(taken.insert(slots.acquire()).second);
+      EXPECT_TRUE(taken.insert(slots.allocate()).second);
     } else if (!taken.empty()) {
       slots.release(*taken.begin());
       taken.erase(taken.begin());
@@ -61,7 +61,7 @@ TEST(StateSlots, NeverGivesASlotTwice) {
 TEST(StateSlotsDeathTest, ReleasingTwiceStopsTheProgram) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   StateSlots slots(2);
-  const int32_t slot = slots.acquire();
+  const int32_t slot = slots.allocate();
   slots.release(slot);
   EXPECT_DEATH(slots.release(slot), "users_");
 }

@@ -22,7 +22,7 @@ struct Bench {
     for (size_t i = 0; i < tokens.size() / kBlockTokens; ++i) {
       blocks.push_back(kv.allocate());
     }
-    const int32_t slot = slots.acquire();
+    const int32_t slot = slots.allocate();
     const bool added = cache.add(space, tokens, blocks, slot, n_turns);
     for (const int32_t block : blocks) {
       kv.release(block);
@@ -262,7 +262,7 @@ TEST(PrefixCache, KeepsItsPromisesInARandomLife) {
           blocks.push_back(bench.kv.allocate());
           block_story[blocks.back()] = keyed(static_cast<size_t>(b + 1) * kBlockTokens);
         }
-        const int32_t slot = bench.slots.acquire();
+        const int32_t slot = bench.slots.allocate();
         slot_story[slot] = keyed(tokens.size());
         bench.cache.add(space, tokens, blocks, slot, 1 + below(4));
         leases.push_back({blocks, slot, 0});

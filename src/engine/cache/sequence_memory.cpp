@@ -85,7 +85,7 @@ bool SequenceMemory::admit(Sequence& sequence, int n_spare_blocks) {
   while (static_cast<int>(sequence.blocks.size()) < blocks_for(sequence.n_tokens())) {
     sequence.blocks.push_back(kv_.allocate());
   }
-  sequence.slots = {slots_.acquire(), slots_.acquire()};
+  sequence.slots = {slots_.allocate(), slots_.allocate()};
   sequence.state_in = lease.slot;
   sequence.borrowed = lease.slot;
   sequence.state_out = sequence.slots[0];
@@ -168,7 +168,7 @@ void SequenceMemory::keep_state(Sequence& sequence) {
 int32_t SequenceMemory::slot_for_snapshot(double worth, bool is_needed) {
   const bool has_one =
       slots_.n_free() > 0 || (is_needed ? cache_.evict_for_slot() : cache_.evict_for_slot(worth));
-  return has_one ? slots_.acquire() : kNoState;
+  return has_one ? slots_.allocate() : kNoState;
 }
 
 bool SequenceMemory::hand_over(Sequence& sequence, bool is_needed) {
