@@ -48,15 +48,7 @@ void read_allowed_tools(AnswerRequest& answer, const ObjectReader& choice) {
   const auto allowed = choice.object("allowed_tools");
   const ObjectReader& holder = allowed ? *allowed : choice;
   answer.call_required = holder.string("mode").value_or("auto") == "required";
-  if (const PyJson* tools = holder.array("tools")) {
-    for (size_t i = 0; i < tools->items.size(); ++i) {
-      const std::string path = fmt::format("{}[{}]", holder.path_of("tools"), i);
-      if (!tools->items[i].is_object()) {
-        fail_param(path, "expected an object, found {}", kind_name(tools->items[i]));
-      }
-      answer.callable.push_back(tool_name(ObjectReader(tools->items[i], path)));
-    }
-  }
+  holder.each_object("tools", [&](const ObjectReader& tool) { answer.callable.push_back(tool_name(tool)); });
 }
 
 void read_tool_choice(AnswerRequest& answer, const ObjectReader& body) {

@@ -3,13 +3,9 @@
 #include "server/api/api_error.h"
 #include "server/api/messages.h"
 #include "server/api/request_reader.h"
-#include "server/api/sampling_request.h"
 
 namespace orfebre::api {
 namespace {
-
-constexpr int kMaxTopLogprobs = 20;
-constexpr int kMaxReplies = 8;
 
 int read_top_logprobs(const ObjectReader& body) {
   const bool wanted = body.boolean("logprobs").value_or(false);
@@ -25,30 +21,20 @@ int read_top_logprobs(const ObjectReader& body) {
 
 std::vector<std::string> read_tools(const ObjectReader& body) {
   std::vector<std::string> tools;
-  const PyJson* list = body.array("tools");
-  if (!list) {
-    return tools;
-  }
-  for (size_t i = 0; i < list->items.size(); ++i) {
-    const PyJson& tool = list->items[i];
-    const std::string path = fmt::format("tools[{}]", i);
-    if (!tool.is_object()) {
-      fail_param(path, "expected an object, found {}", kind_name(tool));
+  body.each_object("tools", [&](const ObjectReader& tool) {
+    if (tool.string("type").value_or("function") != "function") {
+      return;
     }
-    const ObjectReader reader(tool, path);
-    if (reader.string("type").value_or("function") != "function") {
-      continue;
-    }
-    const auto function = reader.object("function");
+    const auto function = tool.object("function");
     if (!function) {
-      fail_param(path + ".function", "expected an object, found nothing");
+      fail_param(tool.path_of("function"), "expected an object, found nothing");
     }
     if (function->string("name").value_or("").empty()) {
-      fail_param(path + ".function.name", "expected a name, found none");
+      fail_param(function->path_of("name"), "expected a name, found none");
     }
     function->object("parameters");
-    tools.push_back(python_json_dumps(tool));
-  }
+    tools.push_back(python_json_dumps(tool.json()));
+  });
   return tools;
 }
 
@@ -69,9 +55,7 @@ ChatRequest parse_chat_request(std::string_view text) {
   request.model = body.string("model").value_or("");
   refuse_unsupported(body);
   request.stream = body.boolean("stream").value_or(false);
-  if (const auto options = body.object("stream_options")) {
-    request.include_usage = options->boolean("include_usage").value_or(false);
-  }
+  request.include_usage = read_include_usage(body);
   request.max_tokens = read_max_tokens(body, {"max_completion_tokens", "max_tokens"});
   request.sampling = read_sampling(body);
   request.stop = read_stop(body, "stop");

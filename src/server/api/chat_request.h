@@ -8,34 +8,25 @@
 // Refused as unsupported, because ignoring them would answer another question: functions, audio.
 #pragma once
 
-#include "sample/sampling_fields.h"
 #include "server/api/answer_request.h"
+#include "server/api/sampling_request.h"
 #include "server/api/thinking.h"
 #include "text/chat_template.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace orfebre::api {
 
-struct ChatRequest {
+struct ChatRequest : ReplyRequest {
   std::string model;  // as sent; any name is served by the one model
   std::vector<text::Message> messages;
   std::vector<std::string> tools;  // raw JSON, the client's key order; empty with tool_choice "none"
-  bool stream = false;
-  bool include_usage = false;
-  int max_tokens = 0;  // 0: no limit
-  SamplingFields sampling;
-  std::vector<std::string> stop;
-  int n_top_logprobs = -1;  // -1: none wanted
   AnswerRequest answer;
-  int n_replies = 1;
   ThinkingFields thinking;
   bool preserve_thinking = false;
-  std::optional<bool> loop_guard;  // absent: on unless the temperature is 0
 };
 
 // Throws Error, mostly ApiError with the param at fault.

@@ -85,40 +85,27 @@ std::string read_arguments(const ObjectReader& function) {
 }
 
 void read_tool_calls(const ObjectReader& reader, text::Message& message) {
-  const PyJson* calls = reader.array("tool_calls");
-  if (!calls) {
-    return;
-  }
-  for (size_t i = 0; i < calls->items.size(); ++i) {
-    const std::string path = fmt::format("{}[{}]", reader.path_of("tool_calls"), i);
-    const PyJson& json = calls->items[i];
-    if (!json.is_object()) {
-      fail_param(path, "expected an object, found {}", kind_name(json));
-    }
-    const auto function = ObjectReader(json, path).object("function");
+  reader.each_object("tool_calls", [&](const ObjectReader& call) {
+    const auto function = call.object("function");
     if (!function) {
-      fail_param(path + ".function", "expected an object, found nothing");
+      fail_param(call.path_of("function"), "expected an object, found nothing");
     }
     const std::string name = function->string("name").value_or("");
     if (name.empty()) {
-      fail_param(path + ".function.name", "expected a name, found none");
+      fail_param(function->path_of("name"), "expected a name, found none");
     }
     message.tool_calls.push_back({name, read_arguments(*function)});
-  }
+  });
 }
 
-text::Message read_message(const PyJson& json, const std::string& path) {
-  if (!json.is_object()) {
-    fail_param(path, "expected an object, found {}", kind_name(json));
-  }
-  const ObjectReader reader(json, path);
+text::Message read_message(const ObjectReader& reader) {
   text::Message message;
   const auto role = reader.string("role");
   if (!role) {
-    fail_param(path + ".role", "expected a role, found nothing");
+    fail_param(reader.path_of("role"), "expected a role, found nothing");
   }
   if (std::find(kRoles.begin(), kRoles.end(), *role) == kRoles.end()) {
-    fail_param(path + ".role", "expected system, developer, user, assistant or tool");
+    fail_param(reader.path_of("role"), "expected system, developer, user, assistant or tool");
   }
   message.role = *role;
   read_content(reader, message);
@@ -193,9 +180,8 @@ std::vector<text::Message> read_messages(const ObjectReader& body) {
   }
   std::vector<text::Message> messages;
   messages.reserve(list->items.size());
-  for (size_t i = 0; i < list->items.size(); ++i) {
-    messages.push_back(read_message(list->items[i], fmt::format("messages[{}]", i)));
-  }
+  body.each_object("messages",
+                   [&](const ObjectReader& message) { messages.push_back(read_message(message)); });
   return messages;
 }
 

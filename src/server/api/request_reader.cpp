@@ -92,6 +92,13 @@ std::string_view kind_name(const PyJson& value) {
   return "something else";
 }
 
+ObjectReader read_object(const PyJson& value, std::string path) {
+  if (!value.is_object()) {
+    wrong_kind(path, "an object", value);
+  }
+  return {value, std::move(path)};
+}
+
 int64_t read_integer(const PyJson& value, std::string_view path, int64_t low, int64_t high) {
   if (!is_number(value)) {
     wrong_kind(path, "an integer", value);
@@ -185,10 +192,7 @@ std::optional<ObjectReader> ObjectReader::object(std::string_view name) const {
   if (!value) {
     return std::nullopt;
   }
-  if (!value->is_object()) {
-    wrong_kind(path_of(name), "an object", *value);
-  }
-  return ObjectReader(*value, path_of(name));
+  return read_object(*value, path_of(name));
 }
 
 }  // namespace orfebre::api

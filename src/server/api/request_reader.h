@@ -5,6 +5,8 @@
 
 #include "base/python_json.h"
 
+#include <fmt/core.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,6 +38,10 @@ class ObjectReader {
   const PyJson* array(std::string_view name) const;
   std::optional<ObjectReader> object(std::string_view name) const;
 
+  // Calls read(item) for each item of an array of objects, in order; an absent array has none.
+  template <typename Read>
+  void each_object(std::string_view name, Read&& read) const;
+
   const PyJson& json() const { return *object_; }
 
  private:
@@ -43,9 +49,19 @@ class ObjectReader {
   std::string path_;
 };
 
+// `path`'s value as an object.
+ObjectReader read_object(const PyJson& value, std::string path);
 // `path`'s value as an integer in [low, high]; a fraction of zero passes.
 int64_t read_integer(const PyJson& value, std::string_view path, int64_t low, int64_t high);
 // `path`'s value as a finite number in [low, high].
 double read_number(const PyJson& value, std::string_view path, double low, double high);
+
+template <typename Read>
+void ObjectReader::each_object(std::string_view name, Read&& read) const {
+  const PyJson* list = array(name);
+  for (size_t i = 0; list && i < list->items.size(); ++i) {
+    read(read_object(list->items[i], fmt::format("{}[{}]", path_of(name), i)));
+  }
+}
 
 }  // namespace orfebre::api

@@ -90,6 +90,11 @@ int read_max_tokens(const ObjectReader& body, std::initializer_list<const char*>
   return 0;
 }
 
+bool read_include_usage(const ObjectReader& body) {
+  const auto options = body.object("stream_options");
+  return options && options->boolean("include_usage").value_or(false);
+}
+
 std::vector<std::string> read_stop(const ObjectReader& body, std::string_view name) {
   std::vector<std::string> stops;
   const PyJson* value = body.find(name);

@@ -41,7 +41,7 @@ Submitted submit(const RouteCall& call, Generation& generation) {
   Request request;
   request.prompt = std::move(generation.prompt);
   request.sampling = generation.sampling;
-  request.max_tokens = generation.max_tokens;
+  request.max_tokens = generation.reply.max_tokens;
   request.stop_ids = context.stop_ids;
   request.n_top_logprobs = generation.reply.n_top_logprobs;
   request.policy = make_policy(state, generation, submitted.notes);
@@ -67,24 +67,29 @@ void require_room(const ServerContext& context, size_t prompt_tokens) {
   }
 }
 
+Generation begin_generation(const ServerContext& context, std::vector<int32_t> prompt,
+                            const api::ReplyRequest& request, const SamplingParams& recommended) {
+  require_room(context, prompt.size());
+  Generation generation;
+  generation.prompt = std::move(prompt);
+  generation.sampling = resolve_sampling(request.sampling, recommended);
+  generation.reply.stop = request.stop;
+  generation.reply.n_top_logprobs = request.n_top_logprobs;
+  generation.reply.prompt_tokens = static_cast<int>(generation.prompt.size());
+  generation.reply.max_tokens = request.max_tokens;
+  // Greedy decoding is how people test and compare: what it gives is given back, loops and all.
+  generation.guard_loops = request.loop_guard.value_or(generation.sampling.temperature > 0.0f);
+  return generation;
+}
+
 Generation make_generation(const ServerContext& context, const api::ChatRequest& chat) {
   const bool thinking = thinks(context, chat);
-  Generation generation;
-  generation.prompt = encode_chat(context, chat);
-  require_room(context, generation.prompt.size());
+  Generation generation = begin_generation(context, encode_chat(context, chat), chat,
+                                           thinking ? context.sampling.thinking : context.sampling.direct);
   generation.message_ends = text::message_ends(context.tokenizer, generation.prompt);
-  generation.sampling =
-      resolve_sampling(chat.sampling, thinking ? context.sampling.thinking : context.sampling.direct);
-  generation.max_tokens = chat.max_tokens;
-  generation.reply.stop = chat.stop;
   generation.reply.starts_in_think = thinking;
   generation.reply.parse_tools = !chat.tools.empty();
-  generation.reply.n_top_logprobs = chat.n_top_logprobs;
-  generation.reply.prompt_tokens = static_cast<int>(generation.prompt.size());
-  generation.reply.max_tokens = chat.max_tokens;
   generation.thinking.budget_tokens = chat.thinking.budget_tokens.value_or(-1);
-  // Greedy decoding is how people test and compare: what it gives is given back, loops and all.
-  generation.guard_loops = chat.loop_guard.value_or(generation.sampling.temperature > 0.0f);
   generation.tools = chat.tools;
   generation.one_call = !chat.tools.empty() && !chat.answer.parallel_calls;
   generation.grammar = compile_answer_request(chat.answer, chat.tools, context.tokenizer, thinking);

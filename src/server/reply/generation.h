@@ -19,7 +19,6 @@ namespace orfebre {
 struct Generation {
   std::vector<int32_t> prompt;
   SamplingParams sampling;
-  int max_tokens = 0;
   ReplySettings reply;
   ThinkingLimit thinking;
   bool guard_loops = true;
@@ -29,6 +28,10 @@ struct Generation {
   std::vector<std::string> tools;                     // raw JSON, for the types of their arguments
 };
 
+// The part that no API has for itself: `prompt` with the request's limits, and `recommended` sampling where
+// the client left it out. Throws Error(kContextLength) for a prompt that leaves no room for a reply.
+Generation begin_generation(const ServerContext& context, std::vector<int32_t> prompt,
+                            const api::ReplyRequest& request, const SamplingParams& recommended);
 // Renders and encodes the conversation and fills in what the client left out. Throws Error: kContextLength
 // when the prompt does not fit, kInvalidRequest and kUnsupported for what cannot be rendered.
 Generation make_generation(const ServerContext& context, const api::ChatRequest& chat);

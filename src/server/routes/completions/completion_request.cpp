@@ -1,15 +1,11 @@
 #include "server/routes/completions/completion_request.h"
 
 #include "server/api/api_error.h"
-#include "server/api/sampling_request.h"
 
 #include <limits>
 
 namespace orfebre::api {
 namespace {
-
-constexpr int kMaxReplies = 8;
-constexpr int kMaxTopLogprobs = 20;
 
 bool is_number(const PyJson& value) {
   return value.kind == PyJson::Kind::kInteger || value.kind == PyJson::Kind::kFloat;
@@ -99,9 +95,7 @@ CompletionRequest parse_completion_request(std::string_view text) {
   request.n_replies = static_cast<int>(body.integer("n", 1, kMaxReplies).value_or(1));
   request.echo = body.boolean("echo").value_or(false);
   request.stream = body.boolean("stream").value_or(false);
-  if (const auto options = body.object("stream_options")) {
-    request.include_usage = options->boolean("include_usage").value_or(false);
-  }
+  request.include_usage = read_include_usage(body);
   request.max_tokens = read_max_tokens(body, {"max_tokens", "max_completion_tokens", "n_predict"});
   request.sampling = read_sampling(body);
   request.stop = read_stop(body, "stop");

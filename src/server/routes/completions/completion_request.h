@@ -1,7 +1,7 @@
 // The body of POST /v1/completions as a struct: text goes on where the prompt ends, without a chat around it.
 #pragma once
 
-#include "sample/sampling_fields.h"
+#include "server/api/sampling_request.h"
 
 #include <cstdint>
 #include <optional>
@@ -12,20 +12,12 @@
 
 namespace orfebre::api {
 
-struct CompletionRequest {
+struct CompletionRequest : ReplyRequest {
   using Prompt = std::variant<std::string, std::vector<int32_t>>;  // text, or token ids
 
   std::vector<Prompt> prompts;        // at least one; each gets n_replies choices
   std::optional<std::string> suffix;  // fill in the middle, between the prompt and this
-  int n_replies = 1;
-  bool echo = false;  // the prompt's text stands before the reply's
-  bool stream = false;
-  bool include_usage = false;
-  int max_tokens = 0;  // 0: no limit
-  SamplingFields sampling;
-  std::vector<std::string> stop;
-  int n_top_logprobs = -1;  // -1: none wanted
-  std::optional<bool> loop_guard;
+  bool echo = false;                  // the prompt's text stands before the reply's
 };
 
 inline constexpr size_t kMaxChoices = 64;  // prompts times n

@@ -48,17 +48,9 @@ std::vector<int32_t> encode_prompt(const ServerContext& context, const api::Comp
 
 Generation make_generation(const ServerContext& context, const api::CompletionRequest& request,
                            const Prompt& prompt) {
-  Generation generation;
-  generation.prompt = encode_prompt(context, request, prompt);
-  require_room(context, generation.prompt.size());
-  generation.sampling = resolve_sampling(request.sampling, context.sampling.direct);
-  generation.max_tokens = request.max_tokens;
-  generation.reply.stop = request.stop;
+  Generation generation =
+      begin_generation(context, encode_prompt(context, request, prompt), request, context.sampling.direct);
   generation.reply.is_raw = true;
-  generation.reply.n_top_logprobs = request.n_top_logprobs;
-  generation.reply.prompt_tokens = static_cast<int>(generation.prompt.size());
-  generation.reply.max_tokens = request.max_tokens;
-  generation.guard_loops = request.loop_guard.value_or(generation.sampling.temperature > 0.0f);
   return generation;
 }
 

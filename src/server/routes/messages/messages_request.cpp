@@ -32,10 +32,7 @@ void for_each_block(const PyJson& content, const std::string& path, F&& read) {
   }
   for (size_t i = 0; i < content.items.size(); ++i) {
     const std::string place = fmt::format("{}[{}]", path, i);
-    if (!content.items[i].is_object()) {
-      fail_param(place, "expected an object, found {}", kind_name(content.items[i]));
-    }
-    const ObjectReader block(content.items[i], place);
+    const ObjectReader block = read_object(content.items[i], place);
     const auto type = block.string("type");
     if (!type) {
       fail_param(place + ".type", "expected a type, found nothing");
@@ -180,50 +177,40 @@ void read_turns(const ObjectReader& body, std::vector<text::Message>& messages) 
   if (!list || list->items.empty()) {
     fail_param("messages", "expected at least one message, found none");
   }
-  for (size_t i = 0; i < list->items.size(); ++i) {
-    const std::string path = fmt::format("messages[{}]", i);
-    if (!list->items[i].is_object()) {
-      fail_param(path, "expected an object, found {}", kind_name(list->items[i]));
-    }
-    const ObjectReader reader(list->items[i], path);
-    const std::string role = reader.string("role").value_or("");
-    const PyJson* content = reader.find("content");
+  body.each_object("messages", [&](const ObjectReader& turn) {
+    const std::string role = turn.string("role").value_or("");
+    const PyJson* content = turn.find("content");
+    const std::string path = turn.path_of("content");
     if (!content) {
-      fail_param(path + ".content", "expected a string or an array of blocks, found nothing");
+      fail_param(path, "expected a string or an array of blocks, found nothing");
     }
     if (role == "user") {
-      read_user(*content, path + ".content", messages);
+      read_user(*content, path, messages);
     } else if (role == "assistant") {
-      messages.push_back(read_assistant(*content, path + ".content"));
+      messages.push_back(read_assistant(*content, path));
     } else if (role == "system") {
-      messages.push_back(read_system(*content, path + ".content"));
+      messages.push_back(read_system(*content, path));
     } else {
-      fail_param(path + ".role", "expected user, assistant or system");
+      fail_param(turn.path_of("role"), "expected user, assistant or system");
     }
-  }
+  });
 }
 
 std::vector<std::string> read_tools(const ObjectReader& body) {
   std::vector<std::string> tools;
-  const PyJson* list = body.array("tools");
-  for (size_t i = 0; list && i < list->items.size(); ++i) {
-    const std::string path = fmt::format("tools[{}]", i);
-    if (!list->items[i].is_object()) {
-      fail_param(path, "expected an object, found {}", kind_name(list->items[i]));
-    }
-    const ObjectReader tool(list->items[i], path);
+  body.each_object("tools", [&](const ObjectReader& tool) {
     const PyJson* schema = tool.find("input_schema");
     const std::string type = tool.string("type").value_or("custom");
     if (type != "custom" && type != "function" && !schema) {
-      continue;  // one of the service's own tools
+      return;  // one of the service's own tools
     }
     const std::string name = tool.string("name").value_or("");
     if (name.empty()) {
-      fail_param(path + ".name", "expected a name, found none");
+      fail_param(tool.path_of("name"), "expected a name, found none");
     }
     tool.object("input_schema");
     tools.push_back(function_tool(name, tool.find("description"), schema));
-  }
+  });
   return tools;
 }
 

@@ -18,33 +18,24 @@ void add_images(const ObjectReader& from, text::Message& message) {
 }
 
 void read_calls(const ObjectReader& reader, text::Message& message) {
-  const PyJson* calls = reader.array("tool_calls");
-  for (size_t i = 0; calls && i < calls->items.size(); ++i) {
-    const std::string path = fmt::format("{}[{}]", reader.path_of("tool_calls"), i);
-    if (!calls->items[i].is_object()) {
-      fail_param(path, "expected an object, found {}", kind_name(calls->items[i]));
-    }
-    const auto function = ObjectReader(calls->items[i], path).object("function");
+  reader.each_object("tool_calls", [&](const ObjectReader& call) {
+    const auto function = call.object("function");
     const std::string name = function ? function->string("name").value_or("") : std::string();
     if (name.empty()) {
-      fail_param(path + ".function.name", "expected a name, found none");
+      fail_param(call.path_of("function.name"), "expected a name, found none");
     }
     const PyJson* arguments = function->find("arguments");
     message.tool_calls.push_back(
         {name, arguments ? arguments_text(*arguments, function->path_of("arguments")) : std::string()});
-  }
+  });
 }
 
-text::Message read_message(const PyJson& json, const std::string& path) {
-  if (!json.is_object()) {
-    fail_param(path, "expected an object, found {}", kind_name(json));
-  }
-  const ObjectReader reader(json, path);
+text::Message read_message(const ObjectReader& reader) {
   text::Message message;
   message.role = reader.string("role").value_or("");
   const std::string& role = message.role;
   if (role != "system" && role != "user" && role != "assistant" && role != "tool") {
-    fail_param(path + ".role", "expected system, user, assistant or tool");
+    fail_param(reader.path_of("role"), "expected system, user, assistant or tool");
   }
   if (const auto content = reader.string("content")) {
     message.content.push_back({text::ContentPart::Kind::kText, *content});
@@ -59,19 +50,14 @@ text::Message read_message(const PyJson& json, const std::string& path) {
 
 std::vector<std::string> read_tools(const ObjectReader& body) {
   std::vector<std::string> tools;
-  const PyJson* list = body.array("tools");
-  for (size_t i = 0; list && i < list->items.size(); ++i) {
-    const std::string path = fmt::format("tools[{}]", i);
-    if (!list->items[i].is_object()) {
-      fail_param(path, "expected an object, found {}", kind_name(list->items[i]));
-    }
-    const auto function = ObjectReader(list->items[i], path).object("function");
+  body.each_object("tools", [&](const ObjectReader& tool) {
+    const auto function = tool.object("function");
     if (!function || function->string("name").value_or("").empty()) {
-      fail_param(path + ".function.name", "expected a name, found none");
+      fail_param(tool.path_of("function.name"), "expected a name, found none");
     }
     function->object("parameters");
-    tools.push_back(python_json_dumps(list->items[i]));
-  }
+    tools.push_back(python_json_dumps(tool.json()));
+  });
   return tools;
 }
 
@@ -117,10 +103,8 @@ ChatRequest parse_ollama_chat(std::string_view text) {
   ChatRequest request;
   read_common(body, request);
   request.tools = read_tools(body);
-  const PyJson* messages = body.array("messages");
-  for (size_t i = 0; messages && i < messages->items.size(); ++i) {
-    request.messages.push_back(read_message(messages->items[i], fmt::format("messages[{}]", i)));
-  }
+  body.each_object("messages",
+                   [&](const ObjectReader& message) { request.messages.push_back(read_message(message)); });
   return request;
 }
 

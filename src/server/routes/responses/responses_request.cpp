@@ -22,10 +22,7 @@ std::vector<ContentPart> read_parts(const PyJson& content, const std::string& pa
   std::vector<ContentPart> parts;
   for (size_t i = 0; i < content.items.size(); ++i) {
     const std::string place = fmt::format("{}[{}]", path, i);
-    if (!content.items[i].is_object()) {
-      fail_param(place, "expected an object, found {}", kind_name(content.items[i]));
-    }
-    const ObjectReader part(content.items[i], place);
+    const ObjectReader part = read_object(content.items[i], place);
     const std::string type = part.string("type").value_or("input_text");
     auto text = part.string("text");
     if (!text) {
@@ -63,11 +60,7 @@ class ItemReader {
  public:
   explicit ItemReader(std::vector<text::Message>& messages) : messages_(messages) {}
 
-  void read(const PyJson& json, const std::string& path) {
-    if (!json.is_object()) {
-      fail_param(path, "expected an object, found {}", kind_name(json));
-    }
-    const ObjectReader item(json, path);
+  void read(const ObjectReader& item) {
     const std::string type = item.string("type").value_or("message");
     if (type == "message") {
       read_message(item);
@@ -149,11 +142,8 @@ void read_input(const ObjectReader& body, std::vector<text::Message>& messages) 
   if (input && input->is_string()) {
     messages.push_back(text::text_message("user", input->text));
   } else if (input) {
-    const PyJson* items = body.array("input");
     ItemReader reader(messages);
-    for (size_t i = 0; i < items->items.size(); ++i) {
-      reader.read(items->items[i], fmt::format("input[{}]", i));
-    }
+    body.each_object("input", [&](const ObjectReader& item) { reader.read(item); });
   }
   if (messages.empty()) {  // clients probe a server with nothing
     messages.push_back(text::text_message("user", ""));
@@ -161,24 +151,18 @@ void read_input(const ObjectReader& body, std::vector<text::Message>& messages) 
 }
 
 void read_tools(const ObjectReader& body, ResponsesRequest& request) {
-  const PyJson* list = body.array("tools");
-  for (size_t i = 0; list && i < list->items.size(); ++i) {
-    const std::string path = fmt::format("tools[{}]", i);
-    if (!list->items[i].is_object()) {
-      fail_param(path, "expected an object, found {}", kind_name(list->items[i]));
-    }
-    const ObjectReader tool(list->items[i], path);
+  body.each_object("tools", [&](const ObjectReader& tool) {
     if (tool.string("type").value_or("function") != "function") {
-      continue;
+      return;
     }
     const std::string name = tool.string("name").value_or("");
     if (name.empty()) {
-      fail_param(path + ".name", "expected a name, found none");
+      fail_param(tool.path_of("name"), "expected a name, found none");
     }
     tool.object("parameters");
     request.chat.tools.push_back(function_tool(name, tool.find("description"), tool.find("parameters")));
-    request.flat_tools.push_back(json_dumps_as_written(list->items[i]));
-  }
+    request.flat_tools.push_back(json_dumps_as_written(tool.json()));
+  });
 }
 
 // text.format: text, json_object or json_schema, the schema beside the type.
