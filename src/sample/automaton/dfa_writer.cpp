@@ -5,7 +5,7 @@
 namespace orfebre::automaton {
 namespace {
 
-constexpr uint32_t kNoException = 0xFFFFFFFF;
+constexpr uint32_t kTagStart = '<';
 
 // The parts of `edges` within [low, high].
 std::vector<CharEdge> clipped(const std::vector<CharEdge>& edges, uint32_t low, uint32_t high) {
@@ -241,17 +241,17 @@ int32_t DfaWriter::only_target(size_t index) const {
   return all && same ? targets[0] : -1;
 }
 
-std::vector<bool> DfaWriter::closed_under_all_but(uint32_t exception) const {
-  const CharSet set =
-      exception == kNoException ? CharSet::any() : CharSet{{exception, exception}}.complement();
+// For each state, the fewest characters of `set` that lead to a state which lacks one of them; kNever where
+// none do. From those states backwards.
+std::vector<size_t> DfaWriter::steps_to_a_gap(const CharSet& set) const {
   const size_t n = dfa_.states.size();
-  std::vector<bool> closed(n, true);
+  std::vector<size_t> steps(n, kNever);
   std::vector<std::vector<size_t>> sources(n);
   std::vector<size_t> queue;
   for (size_t i = 0; i < n; ++i) {
     std::vector<int32_t> targets;
     if (!cover(dfa_.states[i].edges, set, targets)) {
-      closed[i] = false;
+      steps[i] = 0;
       queue.push_back(i);
     }
     for (const int32_t target : targets) {
@@ -260,41 +260,13 @@ std::vector<bool> DfaWriter::closed_under_all_but(uint32_t exception) const {
   }
   for (size_t next = 0; next < queue.size(); ++next) {
     for (const size_t source : sources[queue[next]]) {
-      if (closed[source]) {
-        closed[source] = false;
+      if (steps[source] == kNever) {
+        steps[source] = steps[queue[next]] + 1;
         queue.push_back(source);
       }
     }
   }
-  return closed;
-}
-
-// For each state, how many plain characters it surely takes: the shortest way to a state that lacks one.
-std::vector<uint8_t> DfaWriter::plain_depths() const {
-  const size_t n = dfa_.states.size();
-  std::vector<uint8_t> depth(n, kAnyPlain);
-  std::vector<std::vector<size_t>> sources(n);
-  std::vector<size_t> queue;
-  for (size_t i = 0; i < n; ++i) {
-    std::vector<int32_t> targets;
-    if (!cover(dfa_.states[i].edges, plain_characters(), targets)) {
-      depth[i] = 0;
-      queue.push_back(i);
-    }
-    for (const int32_t target : targets) {
-      sources[static_cast<size_t>(target)].push_back(i);
-    }
-  }
-  for (size_t next = 0; next < queue.size(); ++next) {
-    const uint8_t reached = depth[queue[next]];
-    for (const size_t source : sources[queue[next]]) {
-      if (depth[source] == kAnyPlain && reached + 1 < kAnyPlain) {
-        depth[source] = static_cast<uint8_t>(reached + 1);
-        queue.push_back(source);
-      }
-    }
-  }
-  return depth;
+  return steps;
 }
 
 // For each state, how many plain characters it can take at most, -1 for any number. From the states that take
@@ -330,17 +302,19 @@ std::vector<int32_t> DfaWriter::longest_plain() const {
 }
 
 void DfaWriter::set_tolerances() {
-  const std::vector<uint8_t> plain = plain_depths();
+  const std::vector<size_t> plain = steps_to_a_gap(plain_characters());
   const std::vector<int32_t> longest = longest_plain();
   const bool is_json = writing_ == Writing::kJson;
-  const std::vector<bool> closed = closed_under_all_but(is_json ? kNoException : '<');
+  // What stays alive whatever character comes; in free text whatever but the one that may end it.
+  const std::vector<size_t> any =
+      steps_to_a_gap(is_json ? CharSet::any() : CharSet{{kTagStart, kTagStart}}.complement());
   for (size_t i = 0; i < dfa_.states.size(); ++i) {
     Tolerance& tolerance = builder_.states_[states_[i]].tolerance;
-    tolerance.plain = plain[i];
+    tolerance.plain = static_cast<uint8_t>(std::min<size_t>(plain[i], kAnyPlain));
     // Any escape is written for states with a single target only.
-    tolerance.json = is_json && closed[i] && only_target(i) == static_cast<int32_t>(i);
-    tolerance.text = !is_json && closed[i];
-    tolerance.exact = counted_ ? only_target(i) == static_cast<int32_t>(i) : longest[i] == plain[i];
+    tolerance.json = is_json && any[i] == kNever && only_target(i) == static_cast<int32_t>(i);
+    tolerance.text = !is_json && any[i] == kNever;
+    tolerance.exact = counted_ ? only_target(i) == static_cast<int32_t>(i) : longest[i] == tolerance.plain;
   }
 }
 

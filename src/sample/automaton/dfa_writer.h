@@ -4,6 +4,7 @@
 
 #include "sample/automaton/program_builder.h"
 
+#include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@ class DfaWriter {
  private:
   using Edges = std::vector<CharEdge>;
   static constexpr StateId kNone = 0xFFFFFFFF;
+  static constexpr size_t kNever = SIZE_MAX;
 
   void write_state(size_t index);
   void write_ascii(StateId from, const Edges& edges);
@@ -33,12 +35,10 @@ class DfaWriter {
   StateId hex_digits(int n_digits, int32_t target);
   void hex_edge(StateId from, uint32_t low, uint32_t high, StateId to, Action action = Action::kNone);
   void set_tolerances();
-  std::vector<uint8_t> plain_depths() const;
+  std::vector<size_t> steps_to_a_gap(const CharSet& set) const;
   std::vector<int32_t> longest_plain() const;
   // The one state to which every character leads, or -1.
   int32_t only_target(size_t index) const;
-  // The states that stay in the set whatever character but `exception` comes (greatest such set).
-  std::vector<bool> closed_under_all_but(uint32_t exception) const;
 
   Action count() const { return counted_ ? Action::kCount : Action::kNone; }
   // Of the first byte of several, lest a character begin that may not end.
