@@ -19,22 +19,11 @@ using http::HttpRequest;
 using http::HttpResponse;
 using http::ResponseWriter;
 using testing::ask;
+using testing::eventually;
 using testing::get;
 using testing::post;
 using testing::TestClient;
 using testing::TestResponse;
-
-// Waits for what other threads are about to do; the limit is far beyond what it takes.
-template <typename F>
-bool eventually(F&& condition) {
-  for (int i = 0; i < 2000; ++i) {
-    if (condition()) {
-      return true;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return false;
-}
 
 // A server whose routes are chosen by the target: /echo answers with the body, /hold keeps the writer,
 // /stream keeps it after the head of a stream, /drop answers nothing.

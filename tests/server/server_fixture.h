@@ -24,17 +24,6 @@ namespace dom = simdjson::dom;
 
 inline constexpr int kContext = 2048;
 
-template <typename F>
-bool eventually(F&& condition) {
-  for (int i = 0; i < 2000; ++i) {
-    if (condition()) {
-      return true;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return false;
-}
-
 // A JSON document that keeps its parser alive.
 struct Json {
   explicit Json(const std::string& text) : padded(text) {

@@ -1,13 +1,27 @@
 // A plain HTTP/1.1 client over a blocking socket, which lets a test send anything and see everything.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace orfebre::testing {
+
+// Waits for what other threads are about to do; the limit is far beyond what it takes.
+template <typename F>
+bool eventually(F&& condition) {
+  for (int i = 0; i < 2000; ++i) {
+    if (condition()) {
+      return true;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return false;
+}
 
 struct TestResponse {
   int status = 0;
